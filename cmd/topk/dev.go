@@ -1,0 +1,14 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+func devCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:  "dev",
+		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
+	}
+}

@@ -1,0 +1,41 @@
+// Command topk is the whole of topk in one binary: the services, the embedded engines, and the tools around them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := rootCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "topk:", err)
+		os.Exit(1)
+	}
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "topk",
+		Short:         "The most viewed items right now, in any slice, and how sure we are",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(
+		devCommand(),
+		ingestCommand(),
+		rollupCommand(),
+		apiCommand(),
+		migrateCommand(),
+		replayCommand(),
+		loadCommand(),
+		topCommand(),
+	)
+	return root
+}

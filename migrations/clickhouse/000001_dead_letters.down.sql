@@ -1,0 +1,1 @@
+DROP TABLE topk.dead_letters SYNC

@@ -1,0 +1,25 @@
+-- Every view of combined counts reads this Null table, so all see the same block. Fed by counts_queue_mv, and
+-- by INSERT INTO topk.counts_in SELECT ... when live states are rebuilt by hand.
+-- Grain: one combined row, n views of (item, dimensions) in one second, or an n = 0 heartbeat.
+-- Kafka's virtual columns are ordinary columns here; a row written by hand leaves them at their defaults.
+CREATE TABLE topk.counts_in
+(
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
+    item_id String COMMENT 'opaque bytes, compared exactly',
+    country LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    category LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
+    language LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
+    second DateTime('UTC') COMMENT 'event time, floored to the second',
+    n UInt64 COMMENT 'views; 0 in a heartbeat',
+    ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    sequence UInt64 COMMENT 'unique to a message of that ingestor',
+    topic LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
+    partition UInt32 DEFAULT 0 COMMENT 'Kafka partition',
+    offset Int64 DEFAULT -1 COMMENT 'Kafka offset',
+    partitions UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
+    watermark DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
+    sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+)
+ENGINE = Null
+COMMENT 'combined counts on their way into every view'

@@ -1,0 +1,1 @@
+DROP TABLE topk.event_identities SYNC

@@ -1,0 +1,17 @@
+-- What each message brought for each second: the landed total of any range in a few thousand rows, without
+-- reading counts_second. A message is never split between blocks, so a replayed message writes the same row.
+-- Written by landed_mv, from Kafka only: rows written by hand are cut into blocks anywhere and are left out, so
+-- their minutes differ from counts_minute and are verified from counts_second.
+-- Ordered by time within an item type, then by what names the message.
+CREATE TABLE topk.landed
+(
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
+    second DateTime('UTC') COMMENT 'event time, floored to the second',
+    ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    sequence UInt64 COMMENT 'unique to a message of that ingestor',
+    n UInt64 COMMENT 'views of all items of that second in that message'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(second)
+ORDER BY (item_type, second, ingestor, sequence)
+COMMENT 'landed totals per message and second'

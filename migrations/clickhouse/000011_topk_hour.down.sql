@@ -1,0 +1,1 @@
+DROP TABLE topk.topk_hour SYNC

@@ -1,0 +1,1 @@
+DROP TABLE topk.cms_hour SYNC

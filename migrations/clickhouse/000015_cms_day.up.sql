@@ -1,0 +1,18 @@
+-- Count-Min Sketch of a day as rows: linear, so sketches add and subtract in SQL. Written by cms_day_mv from cms_hour.
+-- An item's estimate is the least, over the rows of the sketch, of its cell; it never undercounts, and exceeds
+-- the truth by more than (e / width) x N with probability at most e^-depth (Cormode, Muthukrishnan 2005).
+-- The width is in the key, so old and new widths live side by side.
+CREATE TABLE topk.cms_day
+(
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
+    slice LowCardinality(String) COMMENT 'global, country=IN, ...',
+    bucket DateTime('UTC') COMMENT 'start of a day of event time',
+    width UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
+    row UInt8 COMMENT 'which of the hash functions, from 0',
+    cell UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
+    n SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfYear(bucket)
+ORDER BY (item_type, slice, bucket, width, row, cell)
+COMMENT 'Count-Min Sketch of a day'

@@ -1,0 +1,1 @@
+DROP TABLE topk.ingest_progress SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.event_identities_mv SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.events_progress_mv SYNC

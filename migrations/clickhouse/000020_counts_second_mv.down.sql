@@ -1,0 +1,1 @@
+DROP VIEW topk.counts_second_mv SYNC

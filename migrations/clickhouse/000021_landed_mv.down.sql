@@ -1,0 +1,1 @@
+DROP VIEW topk.landed_mv SYNC

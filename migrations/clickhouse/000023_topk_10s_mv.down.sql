@@ -1,0 +1,1 @@
+DROP VIEW topk.topk_10s_mv SYNC

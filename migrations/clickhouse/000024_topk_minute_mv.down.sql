@@ -1,0 +1,1 @@
+DROP VIEW topk.topk_minute_mv SYNC

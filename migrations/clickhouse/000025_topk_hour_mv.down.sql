@@ -1,0 +1,1 @@
+DROP VIEW topk.topk_hour_mv SYNC

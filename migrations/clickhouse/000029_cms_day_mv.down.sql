@@ -1,0 +1,1 @@
+DROP VIEW topk.cms_day_mv SYNC

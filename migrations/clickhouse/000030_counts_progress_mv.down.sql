@@ -1,0 +1,1 @@
+DROP VIEW topk.counts_progress_mv SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.counts_dead_letters_mv SYNC

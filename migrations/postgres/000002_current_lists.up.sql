@@ -1,0 +1,12 @@
+-- Which version of each list is served. Moved by a publish in the transaction that inserts the version, with
+-- NOTIFY topk_lists. Never moves back in as_of, except by a rollback.
+CREATE TABLE current_lists (
+    item_type   text   NOT NULL,
+    window_name text   NOT NULL,
+    slice       text   NOT NULL,
+    version     bigint NOT NULL REFERENCES lists (version),
+    PRIMARY KEY (item_type, window_name, slice)
+);
+COMMENT ON TABLE current_lists IS 'pointers to the served version of each list';
+-- A version in use must not be removed: the foreign key asks for this index at every delete.
+CREATE INDEX current_lists_by_version ON current_lists (version);

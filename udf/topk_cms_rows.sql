@@ -1,0 +1,4 @@
+-- topk_cms_rows() -> Array(UInt8): the rows of a sketch, 0 to depth - 1. Depth 5: a bound fails with probability e^-5 < 1 %.
+-- Example: SELECT topk_cms_rows()
+-- Source: Cormode, Muthukrishnan (2005): depth = ceil(ln(1 / delta)).
+CREATE OR REPLACE FUNCTION topk_cms_rows AS () -> [0, 1, 2, 3, 4]
