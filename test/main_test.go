@@ -1,0 +1,133 @@
+package test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/embedded"
+	"topk/internal/list"
+)
+
+// binary is the topk command, built once for all tests of this package.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "topk-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make a directory for the binary:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "topk")
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/topk").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build topk: %v\n%s", err, out)
+		return 1
+	}
+	library, err := filepath.Abs("../embedded/node_modules")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	os.Setenv("TOPK_ENGINES", library)
+	return m.Run()
+}
+
+// startStack runs the whole of topk for one test, on free ports and a directory of its own.
+func startStack(t *testing.T, clock string, args map[string][]string) *embedded.Stack {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	stack, err := embedded.Start(ctx, embedded.Options{
+		Binary: binary,
+		Clock:  clock,
+		Args:   args,
+		Log:    slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if t.Failed() {
+			printLogs(t, stack)
+		}
+		require.NoError(t, stack.Stop())
+	})
+	return stack
+}
+
+func printLogs(t *testing.T, stack *embedded.Stack) {
+	for _, service := range []string{"clickhouse", "kafka", "postgres", "ingest", "rollup", "api"} {
+		raw, err := os.ReadFile(stack.LogPath(service))
+		if err != nil {
+			t.Logf("no log of %s: %v", service, err)
+			continue
+		}
+		if len(raw) > 4000 {
+			raw = raw[len(raw)-4000:]
+		}
+		t.Logf("---- %s\n%s", service, raw)
+	}
+}
+
+// topkList reads one list as an application does. A problem answer is returned as an error.
+func topkList(stack *embedded.Stack, itemType, window string, k int) (*list.List, error) {
+	query := url.Values{"item_type": {itemType}, "window": {window}, "k": {fmt.Sprint(k)}}
+	response, err := http.Get(stack.Endpoints().API + "/v1/topk?" + query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d: %s", response.StatusCode, body)
+	}
+	got := new(list.List)
+	return got, json.Unmarshal(body, got)
+}
+
+// awaitList polls until a list satisfies ready.
+func awaitList(t *testing.T, stack *embedded.Stack, itemType, window string, k int, within time.Duration, ready func(*list.List) bool) *list.List {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	var last *list.List
+	var lastErr error
+	for time.Now().Before(deadline) {
+		last, lastErr = topkList(stack, itemType, window, k)
+		if lastErr == nil && ready(last) {
+			return last
+		}
+		<-tick.C
+	}
+	if lastErr == nil {
+		lastErr = fmt.Errorf("last list: as_of %s, total %d, %d items", last.AsOf, last.Total, len(last.Items))
+	}
+	require.FailNow(t, "the list never became ready", "%s %s: %v", itemType, window, lastErr)
+	return nil
+}
+
+// topk runs the command line as a user does and returns what it printed.
+func topk(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(binary, args...).CombinedOutput()
+	require.NoError(t, err, "topk %v\n%s", args, out)
+	return string(out)
+}

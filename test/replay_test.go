@@ -1,0 +1,61 @@
+package test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/list"
+	"topk/internal/truth"
+)
+
+const (
+	nasaEvents  = "testdata/nasa_http/events.csv.gz"
+	nasaSliding = "testdata/nasa_http/truth_sliding_3600s_step900s.csv"
+)
+
+// The recorded day of NASA's web server, replayed a quarter of an hour at a time: the served 1h list is the published
+// truth of that window at every step, and its last one is the truth of the last hour.
+func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
+	stack := startStack(t, "event", nil)
+	windows, err := truth.LoadSliding(nasaSliding)
+	require.NoError(t, err)
+	require.NotEmpty(t, windows)
+	day, err := truth.LoadEvents(nasaEvents)
+	require.NoError(t, err)
+
+	from := time.Time{}
+	for _, window := range windows {
+		args := []string{"replay", nasaEvents, "--ingest", stack.Endpoints().Ingest, "--item-type", "page", "--clock", "event",
+			"--until", window.To.Format(time.RFC3339), "--watermark", window.To.Format(time.RFC3339), "--strict"}
+		if !from.IsZero() {
+			args = append(args, "--from", from.Format(time.RFC3339))
+		}
+		topk(t, args...)
+		from = window.To
+
+		got := awaitList(t, stack, "page", "1h", 1000, 30*time.Second, func(l *list.List) bool { return l.AsOf.Equal(window.To) })
+		checkWindow(t, got, window, day)
+	}
+}
+
+// checkWindow compares a served list with the published truth of its window, and with a count by brute force, which also
+// knows the order inside ties and everything below the published positions.
+func checkWindow(t *testing.T, got *list.List, window truth.Window, day []truth.Event) {
+	t.Helper()
+	require.Equal(t, window.From, got.From.UTC())
+	require.Equal(t, uint64(window.Events), got.Total)
+	require.Equal(t, list.MethodVerified, got.Method)
+	require.Len(t, got.Items, window.Distinct)
+	for i, want := range window.Top {
+		require.Equal(t, uint64(want.Count), got.Items[i].Count, "count at position %d of the window to %s", i+1, window.To)
+	}
+	for i, want := range truth.Count(day, window.From, window.To) {
+		require.Equal(t, want.Item, got.Items[i].ItemID, "position %d of the window to %s", i+1, window.To)
+		require.Equal(t, uint64(want.Count), got.Items[i].Count)
+		require.Equal(t, i+1, got.Items[i].Position)
+	}
+	require.Zero(t, got.MaxOvercount)
+	require.True(t, got.Certified)
+}
