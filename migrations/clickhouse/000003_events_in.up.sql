@@ -1,5 +1,5 @@
 -- Every view of single events reads this Null table. Fed by events_queue_mv, and by hand in a backfill.
--- Grain: one accepted event, or a heartbeat (item_type = '').
+-- Grain: one accepted event, or a heartbeat (item_type empty).
 CREATE TABLE topk.events_in
 (
     event_id String COMMENT 'chosen by the client, a retry repeats it',
