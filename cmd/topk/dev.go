@@ -11,6 +11,6 @@ func devCommand() *cobra.Command {
 		Use:  "dev",
 		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
 	}
-	cmd.AddCommand(devKafkaCommand(), devPostgresCommand())
+	cmd.AddCommand(devClickHouseCommand(), devKafkaCommand(), devPostgresCommand())
 	return cmd
 }
