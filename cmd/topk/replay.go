@@ -67,7 +67,7 @@ func runReplay(command *cobra.Command, cfg feed.ReplayConfig, strict bool) error
 	if bar != nil {
 		_ = bar.Clear()
 	}
-	if report != nil {
+	if report != nil && (err == nil || report.Rows > 0) {
 		err = errors.Join(err, report.Write(command.OutOrStdout()))
 	}
 	if err != nil {
