@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -21,6 +22,20 @@ type sentEvent struct {
 	Category string          `json:"category"`
 	Language string          `json:"language"`
 	Viewer   string          `json:"viewer"`
+	Flags    []string        `json:"flags"`
+	broken   string          // why the ingestor could not read it
+}
+
+// UnmarshalJSON notes what cannot be read, as one bad event must not cost its batch.
+func (e *sentEvent) UnmarshalJSON(raw []byte) error {
+	type plain sentEvent
+	if err := json.Unmarshal(raw, (*plain)(e)); err != nil {
+		e.broken = err.Error()
+	}
+	if bytes.Contains(raw, []byte(`\ud800`)) {
+		e.broken = "a lone surrogate"
+	}
+	return nil
 }
 
 // recorder is an ingestor that keeps what it was sent. It takes every event unless before or judge say otherwise.
