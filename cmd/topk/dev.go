@@ -7,8 +7,10 @@ import (
 )
 
 func devCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:  "dev",
 		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
 	}
+	cmd.AddCommand(devKafkaCommand(), devPostgresCommand())
+	return cmd
 }
