@@ -2,9 +2,12 @@ package test
 
 import (
 	"net"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/embedded"
 )
 
 // The README opens with make demo: its command runs to the comparison, on ports of its own, and the answer is the truth.
@@ -14,11 +17,25 @@ func TestDemoShowsTheKnownTruth(t *testing.T) {
 	require.Contains(t, out, "/images/")
 }
 
-// freeOffset finds a --port-offset at which the default ports are free.
+// freeOffset finds a --port-offset at which every default port is free.
 func freeOffset(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return "20000"
+	for offset := 1000; offset < 40000; offset += 1000 {
+		if ports := embedded.DefaultPorts(offset); free(ports.ClickHouse, ports.Kafka, ports.Postgres, ports.Ingest, ports.API, ports.Rollup) {
+			return strconv.Itoa(offset)
+		}
+	}
+	require.FailNow(t, "no offset has all ports free")
+	return ""
+}
+
+func free(ports ...int) bool {
+	for _, port := range ports {
+		listener, err := net.Listen("tcp", net.JoinHostPort(embedded.Host, strconv.Itoa(port)))
+		if err != nil {
+			return false
+		}
+		_ = listener.Close()
+	}
+	return true
 }

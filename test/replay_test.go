@@ -19,10 +19,10 @@ const (
 // truth of that window at every step, and its last one is the truth of the last hour.
 func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
 	stack := startStack(t, "event", nil)
-	windows, err := truth.LoadSliding(nasaSliding)
+	windows, err := truth.ReadSliding(nasaSliding)
 	require.NoError(t, err)
 	require.NotEmpty(t, windows)
-	day, err := truth.LoadEvents(nasaEvents)
+	day, err := truth.ReadEvents(nasaEvents)
 	require.NoError(t, err)
 
 	from := time.Time{}
@@ -51,8 +51,8 @@ func checkWindow(t *testing.T, got *list.List, window truth.Window, day []truth.
 	for i, want := range window.Top {
 		require.Equal(t, uint64(want.Count), got.Items[i].Count, "count at position %d of the window to %s", i+1, window.To)
 	}
-	for i, want := range truth.Count(day, window.From, window.To) {
-		require.Equal(t, want.Item, got.Items[i].ItemID, "position %d of the window to %s", i+1, window.To)
+	for i, want := range truth.Top(truth.In(day, window.From, window.To)) {
+		require.Equal(t, want.ID, got.Items[i].ItemID, "position %d of the window to %s", i+1, window.To)
 		require.Equal(t, uint64(want.Count), got.Items[i].Count)
 		require.Equal(t, i+1, got.Items[i].Position)
 	}

@@ -53,7 +53,7 @@ func demoCommand() *cobra.Command {
 }
 
 func (d *demo) run(ctx context.Context) error {
-	windows, err := truth.LoadSliding(filepath.Join(d.data, "truth_sliding_3600s_step900s.csv"))
+	windows, err := truth.ReadSliding(filepath.Join(d.data, "truth_sliding_3600s_step900s.csv"))
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (d *demo) run(ctx context.Context) error {
 	}
 	fmt.Fprintln(d.out, "Starting ClickHouse, Kafka, PostgreSQL, the ingestor, the rollup worker and the API ...")
 	stack, err := embedded.Start(ctx, embedded.Options{
-		Clock: "event",
+		Clock: embedded.ClockEvent,
 		Ports: embedded.DefaultPorts(d.portOffset),
 		Log:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
@@ -190,13 +190,13 @@ func (d *demo) compare(got *list.List, want truth.Window) error {
 	table := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "position\tserved\tcount\tknown truth\tcount\n")
 	equal := len(got.Items) == len(want.Top)
-	for i, truth := range want.Top {
+	for i, known := range want.Top {
 		if i >= len(got.Items) {
 			break
 		}
 		item := got.Items[i]
-		fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%d\n", item.Position, item.ItemID, item.Count, truth.Item, truth.Count)
-		equal = equal && item.ItemID == truth.Item && item.Count == uint64(truth.Count)
+		fmt.Fprintf(table, "%d\t%s\t%d\t%s\t%d\n", item.Position, item.ItemID, item.Count, known.ID, known.Count)
+		equal = equal && item.ItemID == known.ID && item.Count == uint64(known.Count)
 	}
 	if err := table.Flush(); err != nil {
 		return err

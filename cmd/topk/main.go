@@ -29,6 +29,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(
 		devCommand(),
+		demoCommand(),
 		ingestCommand(),
 		rollupCommand(),
 		apiCommand(),
