@@ -49,7 +49,7 @@ func devCommand() *cobra.Command {
 		flags.IntVar(o.ports.Of(service), service+"-port", 0, fmt.Sprintf("port of %s (default %d, moved by --port-offset)",
 			service, *defaults.Of(service)))
 	}
-	cmd.AddCommand(devKafkaCommand(), devPostgresCommand())
+	cmd.AddCommand(devClickHouseCommand(), devKafkaCommand(), devPostgresCommand())
 	return cmd
 }
 
