@@ -1,5 +1,5 @@
 -- Messages that could not be read, or that hold a value no ingestor sends.
--- Written by counts_dead_letters_mv and events_dead_letters_mv; read by operators.
+-- Written by counts_dead_letters_mv and events_dead_letters_mv, read by operators.
 -- Grain: one row a message (or a bad row of one). Kept 30 days on the wall clock.
 -- Ordered by arrival: the question is always "what came lately".
 CREATE TABLE topk.dead_letters
@@ -8,7 +8,7 @@ CREATE TABLE topk.dead_letters
     topic LowCardinality(String) COMMENT 'Kafka topic',
     partition UInt32 COMMENT 'Kafka partition',
     offset Int64 COMMENT 'Kafka offset',
-    raw String COMMENT 'the message as it came, or the bad row as JSON',
+    raw String COMMENT 'the first 64 KiB of the message as it came, or the bad row as JSON',
     error String COMMENT 'what was wrong'
 )
 ENGINE = MergeTree

@@ -1,7 +1,8 @@
 -- Every view of combined counts reads this Null table, so all see the same block. Fed by counts_queue_mv, and
 -- by INSERT INTO topk.counts_in SELECT ... when live states are rebuilt by hand.
 -- Grain: one combined row, n views of (item, dimensions) in one second, or an n = 0 heartbeat.
--- Kafka's virtual columns are ordinary columns here; a row written by hand leaves them at their defaults.
+-- The virtual columns of Kafka are ordinary columns here. A row written by hand leaves them at their defaults, and takes an
+-- ingestor and a sequence that no other rows have: equal rows of one sequence are one row of counts_second.
 CREATE TABLE topk.counts_in
 (
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
@@ -10,7 +11,7 @@ CREATE TABLE topk.counts_in
     category LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
     language LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     second DateTime('UTC') COMMENT 'event time, floored to the second',
-    n UInt64 COMMENT 'views; 0 in a heartbeat',
+    n UInt64 COMMENT 'views, 0 in a heartbeat',
     ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
     sequence UInt64 COMMENT 'unique to a message of that ingestor',
     topic LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',

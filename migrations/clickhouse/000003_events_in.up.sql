@@ -1,9 +1,9 @@
 -- Every view of single events reads this Null table. Fed by events_queue_mv, and by hand in a backfill.
--- Grain: one accepted event, or a heartbeat (item_type = '').
+-- Grain: one accepted event, or a heartbeat (item_type empty).
 CREATE TABLE topk.events_in
 (
-    event_id String COMMENT 'chosen by the client; a retry repeats it',
-    item_type LowCardinality(String) COMMENT 'video, hashtag, ...; empty in a heartbeat',
+    event_id String COMMENT 'chosen by the client, a retry repeats it',
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a heartbeat',
     item_id String COMMENT 'opaque bytes, compared exactly',
     event_time DateTime64(3, 'UTC') COMMENT 'when it was viewed',
     country LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',

@@ -1,12 +1,13 @@
--- Raw events: the truth that recounts, charts and grades are worked out from. Written by events_mv.
--- Grain: one row an identity (item, hour of event_time, event_id); FINAL removes repeats that no merge has met.
+-- Raw events: the truth that recounts, charts and grades are worked out from. Written by events_mv,
+-- read by the rollup worker.
+-- Grain: one row an identity (item, hour of event_time, event_id), FINAL removes repeats that no merge has met.
 -- Kept 30 days of event time: the rollup worker drops whole hours (a TTL would follow the wall clock and
 -- delete replayed history at once).
 -- Ordered by identity, items first: a recount groups by item, and equal keys must meet in one partition, so the
 -- hour that partitions is part of the key.
 CREATE TABLE topk.events
 (
-    event_id String COMMENT 'chosen by the client; a retry repeats it',
+    event_id String COMMENT 'chosen by the client, a retry repeats it',
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
     item_id String COMMENT 'opaque bytes, compared exactly',
     event_time DateTime64(3, 'UTC') COMMENT 'when it was viewed' CODEC(Delta, ZSTD(1)),

@@ -1,4 +1,4 @@
--- Landed counts: each combined row once, whatever was replayed. Written by counts_second_mv; read with FINAL for
+-- Landed counts: each combined row once, whatever was replayed. Written by counts_second_mv, read with FINAL for
 -- the seconds at the ends of a window, and for whole minutes that counts_minute does not hold exactly.
 -- Grain: (item, dimensions, second) of one message. Dropped by the rollup worker, hours at a time.
 -- Ordered by item first: verification reads a few thousand items out of millions, hence also the small

@@ -1,8 +1,8 @@
 -- What each message brought for each second: the landed total of any range in a few thousand rows, without
 -- reading counts_second. A message is never split between blocks, so a replayed message writes the same row.
 -- Written by landed_mv, from Kafka only: rows written by hand are cut into blocks anywhere and are left out, so
--- their minutes differ from counts_minute and are verified from counts_second.
--- Ordered by time within an item type, then by what names the message.
+-- their minutes differ from counts_minute and are verified from counts_second. Read by the rollup worker, with FINAL.
+-- Ordered by time within an item type, then by what names the message. Dropped with counts_second.
 CREATE TABLE topk.landed
 (
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',

@@ -1,7 +1,9 @@
 -- Space-Saving states of an hour: who may be at the top of a slice, with an interval for each item and a floor for
--- the rest. Written by topk_hour_mv from topk_minute; read when candidates are nominated.
+-- the rest. Written by topk_hour_mv from topk_minute, read by the rollup worker when it nominates candidates.
+-- Grain: one state per slice and bucket once merged, one a block before.
 -- 10,000 counters, all of them returned (load factor 1): the smallest is the floor that no absent item exceeds.
--- These parameters are part of the state's type for ever.
+-- These parameters are part of the type of the state for ever.
+-- Kept 30 days of event time: the rollup worker drops whole partitions.
 -- Ordered by slice, then time: a window is one range of one slice.
 CREATE TABLE topk.topk_hour
 (

@@ -1,7 +1,9 @@
--- Count-Min Sketch of an hour as rows: linear, so sketches add and subtract in SQL. Written by cms_hour_mv from cms_minute.
--- An item's estimate is the least, over the rows of the sketch, of its cell; it never undercounts, and exceeds
--- the truth by more than (e / width) x N with probability at most e^-depth (Cormode, Muthukrishnan 2005).
--- The width is in the key, so old and new widths live side by side.
+-- Count-Min Sketch of an hour as rows: linear, so sketches add and subtract in SQL. Written by cms_hour_mv from
+-- cms_minute, read by the rollup worker when it cannot verify a list.
+-- Grain: one row a cell once merged, one a block before. Kept 30 days of event time: the rollup worker drops whole partitions.
+-- The estimate of an item is the least, over the rows of the sketch, of its cell: it never undercounts, and exceeds the
+-- truth by more than (e / width) x N with probability at most e^-depth (Cormode, Muthukrishnan 2005).
+-- Ordered as a cell is looked up. The width is in the key, so old and new widths live side by side.
 CREATE TABLE topk.cms_hour
 (
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',

@@ -1,8 +1,9 @@
 -- How far each partition has been read, a row a block and ingestor. Written by counts_progress_mv and
--- events_progress_mv; read by the rollup worker through the query rollups/sql/progress.sql.
--- Views of one block become visible one after another, so a block's own row proves nothing about its counts; it
+-- events_progress_mv, read by the rollup worker through the query rollups/sql/progress.sql.
+-- Views of one block become visible one after another, so the row of a block proves nothing about its counts. It
 -- proves that the blocks before it are whole, since a partition is read by one consumer, a block at a time. That is
 -- why rows stay per block.
+-- Ordered by partition, then offset: the order of its blocks.
 -- Kept a day on the wall clock, in which the newest hour is what is read.
 CREATE TABLE topk.ingest_progress
 (

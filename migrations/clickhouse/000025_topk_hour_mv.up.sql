@@ -1,4 +1,4 @@
--- topk_minute -> topk_hour: what one insert brought is merged, so an hour holds every minute's views once.
+-- topk_minute -> topk_hour: what one insert brought is merged, so an hour holds the views of every minute once.
 CREATE MATERIALIZED VIEW topk.topk_hour_mv TO topk.topk_hour AS
 SELECT item_type, slice, toStartOfHour(s.bucket) AS bucket,
        topKWeightedMergeState(10000, 1, 'counts')(s.items) AS items, sum(s.applied) AS applied

@@ -1,5 +1,6 @@
--- Which version of each list is served. Moved by a publish in the transaction that inserts the version, with
--- NOTIFY topk_lists. Never moves back in as_of, except by a rollback.
+-- Which version of each list is served. Written by the rollup worker: a publish moves the pointer in the
+-- transaction that inserts the version, with NOTIFY topk_lists. Never moves back in as_of, except by a rollback.
+-- Read by the API, all of it at once. The key is what names a list: it has one pointer.
 CREATE TABLE current_lists (
     item_type   text   NOT NULL,
     window_name text   NOT NULL,
