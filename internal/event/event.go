@@ -1,7 +1,8 @@
-// Package event holds the unit that topk counts: one view or use of an item.
+// Package event holds the unit that topk counts: one view or use of an item, and the rules it obeys.
 package event
 
 import (
+	"errors"
 	"regexp"
 	"time"
 )
@@ -34,4 +35,31 @@ type Event struct {
 	Language string    // primary BCP 47 subtag, "" when unknown
 	Viewer   string    // up to 64 bytes, "" when unknown
 	Flags    []string  // short words; a flagged event is kept and never counted
+}
+
+// Validate reports every field that breaks its rule, joined. Each is a *Problem.
+func (e Event) Validate() error {
+	var errs []error
+	for _, p := range []*Problem{
+		CheckID([]byte(e.ID)), CheckItemType([]byte(e.ItemType)), CheckItemID([]byte(e.ItemID)),
+		CheckTime(e.Time.UnixMilli()), CheckCountry([]byte(e.Country)), CheckCategory([]byte(e.Category)),
+		CheckLanguage([]byte(e.Language)), CheckViewer([]byte(e.Viewer)), checkFlags(e.Flags),
+	} {
+		if p != nil {
+			errs = append(errs, p)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkFlags(flags []string) *Problem {
+	if len(flags) > MaxFlags {
+		return TooManyFlags
+	}
+	for _, flag := range flags {
+		if p := CheckFlag([]byte(flag)); p != nil {
+			return p
+		}
+	}
+	return nil
 }

@@ -1,0 +1,218 @@
+package ingestor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// routes builds the HTTP face. Nothing else is on the way of a request: no logging, no recovery beyond net/http's own.
+func (in *Ingestor) routes() http.Handler {
+	e := echo.New()
+	e.HTTPErrorHandler = func(err error, c echo.Context) {
+		status := http.StatusInternalServerError
+		var he *echo.HTTPError
+		if errors.As(err, &he) {
+			status = he.Code
+		}
+		_ = problem(c, status, "")
+	}
+	e.POST("/v1/events", in.postEvents)
+	e.POST("/views", in.postEvents)
+	e.POST("/v1/watermark", in.postWatermark)
+	e.GET("/healthz", func(c echo.Context) error { return c.String(http.StatusOK, "ok\n") })
+	e.GET("/readyz", in.ready)
+	e.GET("/metrics", echo.WrapHandler(promhttp.HandlerFor(in.gatherer, promhttp.HandlerOpts{})))
+	return e
+}
+
+func problem(c echo.Context, status int, detail string) error {
+	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
+	c.Response().WriteHeader(status)
+	return json.NewEncoder(c.Response()).Encode(struct {
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail,omitempty"`
+	}{http.StatusText(status), status, detail})
+}
+
+// refuse answers a request that is refused as a whole.
+func (in *Ingestor) refuse(c echo.Context, err error) error {
+	status := statusOf(err)
+	header := c.Response().Header()
+	detail := err.Error()
+	switch status {
+	case http.StatusServiceUnavailable:
+		header.Set("Retry-After", "1")
+		detail += "; nothing was accepted, try again with the same ids"
+	case http.StatusUnsupportedMediaType:
+		header.Set("Accept-Encoding", "gzip, zstd, identity")
+	}
+	if errors.Is(err, errStopping) {
+		header.Set("Connection", "close")
+	}
+	in.metrics.refused.WithLabelValues(strconv.Itoa(status)).Inc()
+	return problem(c, status, detail)
+}
+
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, errTooLarge), errors.Is(err, errTooManyEvents):
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errEncoding), errors.Is(err, errMediaType):
+		return http.StatusUnsupportedMediaType
+	case errors.Is(err, errWallClock):
+		return http.StatusConflict
+	case errors.Is(err, errCompressed), errors.Is(err, errNotJSON), errors.Is(err, errNoEvents), errors.Is(err, errTwoEvents),
+		errors.Is(err, errBadWatermark), errors.Is(err, errBodyRead):
+		return http.StatusBadRequest
+	}
+	return http.StatusServiceUnavailable
+}
+
+var (
+	errMediaType    = errors.New("Content-Type must be application/json or application/x-ndjson") //nolint:staticcheck // a header's name
+	errBodyRead     = errors.New("the body could not be read")
+	errWaiting      = errors.New("too many requests wait already")
+	errWallClock    = errors.New("a watermark is posted to an ingestor that follows the data's own time only (--clock event)")
+	errBadWatermark = errors.New(`the body must be {"watermark":"RFC 3339 time between 1970 and 2100"}`)
+)
+
+// postEvents answers 202 once the request's good events are committed in Kafka.
+func (in *Ingestor) postEvents(c echo.Context) error {
+	if in.waiting.Add(1) > maxWaiting {
+		in.waiting.Add(-1)
+		return in.refuse(c, errWaiting)
+	}
+	defer in.waiting.Add(-1)
+	p := parsers.Get().(*parser)
+	defer p.release()
+	b, err := in.accept(c.Request(), p)
+	if err != nil {
+		return in.refuse(c, err)
+	}
+	p.sortRejected()
+	for _, r := range p.rejected {
+		in.metrics.rejected.WithLabelValues(r.problem.Kind).Inc()
+	}
+	if p.accepted > 0 {
+		if err := wait(c.Request().Context(), b); err != nil {
+			return in.refuse(c, err)
+		}
+	}
+	return verdict(c, p)
+}
+
+// wait waits until a batch's transaction has ended.
+func wait(ctx context.Context, b *batch) error {
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+		return ctx.Err() // the client has gone: nobody reads the answer
+	}
+}
+
+// accept reads, judges and takes a request's events. The body's memory is free again when it returns.
+func (in *Ingestor) accept(r *http.Request, p *parser) (*batch, error) {
+	parse, err := parserFor(p, r.Header.Get(echo.HeaderContentType))
+	if err != nil {
+		return nil, err
+	}
+	body, err := in.bodies.read(r)
+	defer body.release()
+	if err != nil {
+		if statusOf(err) == http.StatusServiceUnavailable && !errors.Is(err, errBusy) {
+			err = errors.Join(errBodyRead, err)
+		}
+		return nil, err
+	}
+	if err := parse(body.bytes); err != nil {
+		return nil, err
+	}
+	if len(p.events) == 0 {
+		return nil, nil
+	}
+	return in.acc.add(r.Context(), p)
+}
+
+func parserFor(p *parser, contentType string) (func([]byte) error, error) {
+	if contentType == "application/json" || contentType == "" {
+		return p.parseJSON, nil
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return nil, errMediaType
+	}
+	switch media {
+	case "application/json":
+		return p.parseJSON, nil
+	case "application/x-ndjson", "application/ndjson", "application/jsonl":
+		return p.parseLines, nil
+	}
+	return nil, errMediaType
+}
+
+// verdict writes the answer of a request that was taken.
+func verdict(c echo.Context, p *parser) error {
+	type rejected struct {
+		Index  int    `json:"index"`
+		Field  string `json:"field"`
+		Reason string `json:"reason"`
+	}
+	answer := []byte(`{"accepted":`)
+	answer = strconv.AppendInt(answer, int64(p.accepted), 10)
+	answer = append(answer, `,"rejected":[`...)
+	for i, r := range p.rejected {
+		if i > 0 {
+			answer = append(answer, ',')
+		}
+		one, err := json.Marshal(rejected{r.index, r.problem.Field, r.problem.Reason})
+		if err != nil {
+			return err
+		}
+		answer = append(answer, one...)
+	}
+	answer = append(answer, "]}\n"...)
+	return c.Blob(http.StatusAccepted, echo.MIMEApplicationJSON, answer)
+}
+
+// postWatermark takes the promise of a replay that every event before a time has been sent, and answers once the promise
+// is committed. The answer says which watermark holds: it never goes back.
+func (in *Ingestor) postWatermark(c echo.Context) error {
+	if in.cfg.Clock != ClockEvent {
+		return in.refuse(c, errWallClock)
+	}
+	const maxBytes = 1024
+	var request struct {
+		Watermark time.Time `json:"watermark"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(c.Response(), c.Request().Body, maxBytes)).Decode(&request); err != nil {
+		return in.refuse(c, errBadWatermark)
+	}
+	if y := request.Watermark.UTC().Year(); y < 1970 || y >= 2100 {
+		return in.refuse(c, errBadWatermark)
+	}
+	b, err := in.acc.post(request.Watermark.UnixMilli())
+	if err == nil {
+		err = wait(c.Request().Context(), b)
+	}
+	if err != nil {
+		return in.refuse(c, err)
+	}
+	return c.JSON(http.StatusOK, map[string]any{"watermark": time.UnixMilli(b.mark).UTC()})
+}
+
+func (in *Ingestor) ready(c echo.Context) error {
+	if reason, ok := in.flusher.state(); !ok {
+		return problem(c, http.StatusServiceUnavailable, reason)
+	}
+	return c.String(http.StatusOK, "ready\n")
+}
