@@ -1,5 +1,5 @@
 -- Space-Saving summaries of 10 seconds: who may be at the top of a slice, with an interval for each item and a floor
--- for the rest. Written by topk_10s_mv from counts_in; read when candidates are nominated.
+-- for the rest. Written by topk_10s_mv from counts_in, read when candidates are nominated.
 -- Grain: one row for what one block brought to (item_type, slice, bucket), and several rows of a bucket add up, in any order.
 -- Plain arrays and no topKWeighted state: that state orders by count - error and forgets what it drops whenever a
 -- part is written, so a background merge leaves an absent item above the smallest count (measured: truth 90, bound

@@ -1,5 +1,5 @@
 -- Space-Saving summaries of a minute: rows of topk_10s combined by the rollup worker once a minute has passed.
--- Written by the rollup worker through rollups/sql/compact.sql; read when candidates are nominated.
+-- Written by the rollup worker through rollups/sql/compact.sql, read when candidates are nominated.
 -- Grain: one row a combination, and several rows of a bucket add up. A row stands for the rows that it names in absorbed,
 -- which stay where they are: who reads both leaves the absorbed ones out.
 -- Kept 48 hours of event time, dropped by the rollup worker, days at a time.
