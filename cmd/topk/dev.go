@@ -1,16 +1,12 @@
 package main
 
-import (
-	"errors"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 func devCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:  "dev",
-		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
+	command := &cobra.Command{
+		Use:   "dev",
+		Short: "Run topk and its engines on this machine",
 	}
-	cmd.AddCommand(devKafkaCommand(), devPostgresCommand())
-	return cmd
+	command.AddCommand(devClickHouseCommand(), devKafkaCommand(), devPostgresCommand())
+	return command
 }
