@@ -65,6 +65,9 @@ func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing
 		duplicates: newDuplicates(conn, config.DuplicateRows)}
 }
 
+// KeptSince tells the builder that older counts may have been dropped.
+func (b *Builder) KeptSince(t time.Time) { b.keptSince = t }
+
 // question is one window at one moment.
 type question struct {
 	window     list.Window

@@ -50,22 +50,20 @@ func (l *leader) do(ctx context.Context, f func(context.Context, *pgx.Conn) erro
 	return f(ctx, l.conn)
 }
 
-// hold returns when the connection is lost or ctx ends.
-func (l *leader) hold(ctx context.Context) error {
-	ticker := time.NewTicker(standbyPoll)
-	defer ticker.Stop()
+// hold returns when the connection is lost or ctx ends. It calls answered each time PostgreSQL has answered.
+func (l *leader) hold(ctx context.Context, answered func()) error {
 	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+		answered()
+		pause(ctx, standbyPoll)
 		err := l.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 			ctx, cancel := context.WithTimeout(ctx, postgresTimeout)
 			defer cancel()
 			return conn.Ping(ctx)
 		})
-		if err != nil && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
 			return fmt.Errorf("lost the lock with its connection: %w", err)
 		}
 	}
@@ -78,4 +76,13 @@ func (l *leader) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_ = l.conn.Close(ctx) // a connection that does not close in time is closed all the same
+}
+
+// prune removes a batch of old versions of a window.
+func (l *leader) prune(ctx context.Context, window string, before time.Time) (removed int64, err error) {
+	err = l.do(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		removed, err = prune(ctx, conn, window, before)
+		return err
+	})
+	return removed, err
 }
