@@ -107,6 +107,9 @@ func (h *history) steps(ctx context.Context, files []file, direction int, before
 		}
 		start := time.Now()
 		if err := h.migrate.Steps(direction); err != nil {
+			if failed := (database.Error{}); errors.As(err, &failed) {
+				err = failed.OrigErr // golang-migrate's text begins with the whole statement
+			}
 			return i, fmt.Errorf("%s, step %06d_%s: %w", h.name, f.version, f.name, err)
 		}
 		h.log.Info("applied", "database", h.name, "version", f.version, "name", f.name, "direction", direction,

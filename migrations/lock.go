@@ -101,5 +101,7 @@ func (l *lock) held(ctx context.Context) error {
 func (l *lock) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), unlockTimeout)
 	defer cancel()
-	_ = l.conn.Close(ctx) // an error leaves nothing to do: the server ends a session whose client is gone
+	// An error leaves nothing to do: the server ends a session whose client is gone, and frees its locks.
+	_, _ = l.conn.Exec(ctx, query("postgres_unlock"), lockKey)
+	_ = l.conn.Close(ctx)
 }

@@ -1,12 +1,16 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
 
 func devCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "dev",
-		Short: "Run topk and its engines on this machine",
+	cmd := &cobra.Command{
+		Use:  "dev",
+		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
 	}
-	command.AddCommand(devClickHouseCommand(), devKafkaCommand(), devPostgresCommand())
-	return command
+	cmd.AddCommand(devClickHouseCommand(), devKafkaCommand(), devPostgresCommand())
+	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,7 +25,10 @@ const (
 	logTail      = 8 << 10 // bytes of an engine's log that a failed test shows
 )
 
-var binary string
+var (
+	binary string
+	root   string // of the module: the engines are found from there
+)
 
 // Run builds the topk binary, runs the package's tests with it, and returns their exit status. It is called by TestMain.
 func Run(m *testing.M) int {
@@ -35,6 +39,12 @@ func Run(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // what cannot be removed is left to the system's temporary files
 	binary = filepath.Join(dir, "topk")
+	module, err := exec.Command("go", "env", "GOMOD").Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "find the module:", err)
+		return 1
+	}
+	root = filepath.Dir(strings.TrimSpace(string(module)))
 	if output, err := exec.Command("go", "build", "-o", binary, "topk/cmd/topk").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build topk: %v\n%s", err, output)
 		return 1
@@ -87,6 +97,7 @@ func (p *Process) Start(t testing.TB) {
 	require.NoError(t, err)
 	p.command = exec.Command(binary, p.arguments...)
 	p.command.Stdout, p.command.Stderr = file, file
+	p.command.Dir = root
 	p.command.SysProcAttr = endWithParent()
 	p.ended = make(chan struct{})
 	started := make(chan error, 1)

@@ -1,0 +1,786 @@
+CREATE FUNCTION topk_cms_cell AS (cms_row, item_id, width) -> (sipHash64Keyed((toUInt64(cms_row), toUInt64(1953460331)), item_id) % width)
+
+CREATE FUNCTION topk_cms_rows AS () -> [0, 1, 2, 3, 4]
+
+CREATE FUNCTION topk_cms_width AS slice -> toUInt32(271829)
+
+CREATE FUNCTION topk_count_fault AS (item_type, item_id, second, n) -> multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((n >= 1) AND (n <= 1000000000)), 'n: not between 1 and 1000000000', '')
+
+CREATE FUNCTION topk_event_fault AS (item_type, item_id, event_time, event_id) -> multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(event_id) >= 1) AND (length(event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')
+
+CREATE FUNCTION topk_event_identity AS (item_id, event_time, event_id) -> sipHash64(item_id, toStartOfHour(event_time), event_id)
+
+CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals[indexOf(names, wanted)])
+
+CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000)))
+
+CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)))
+
+CREATE TABLE topk.cms_day
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of a day of event time',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
+    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfYear(bucket)
+ORDER BY (item_type, slice, bucket, width, row, cell)
+SETTINGS index_granularity = 8192
+COMMENT 'Count-Min Sketch of a day'
+
+CREATE MATERIALIZED VIEW topk.cms_day_mv TO topk.cms_day
+(
+    `item_type` LowCardinality(String),
+    `slice` LowCardinality(String),
+    `bucket` DateTime('UTC'),
+    `width` UInt32,
+    `row` UInt8,
+    `cell` UInt32,
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    slice,
+    toStartOfDay(s.bucket) AS bucket,
+    width,
+    row,
+    cell,
+    sum(s.n) AS n
+FROM topk.cms_hour AS s
+GROUP BY
+    item_type,
+    slice,
+    bucket,
+    width,
+    row,
+    cell
+
+CREATE TABLE topk.cms_hour
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of an hour of event time',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
+    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfMonth(bucket)
+ORDER BY (item_type, slice, bucket, width, row, cell)
+SETTINGS index_granularity = 8192
+COMMENT 'Count-Min Sketch of an hour'
+
+CREATE MATERIALIZED VIEW topk.cms_hour_mv TO topk.cms_hour
+(
+    `item_type` LowCardinality(String),
+    `slice` LowCardinality(String),
+    `bucket` DateTime('UTC'),
+    `width` UInt32,
+    `row` UInt8,
+    `cell` UInt32,
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    slice,
+    toStartOfHour(s.bucket) AS bucket,
+    width,
+    row,
+    cell,
+    sum(s.n) AS n
+FROM topk.cms_minute AS s
+GROUP BY
+    item_type,
+    slice,
+    bucket,
+    width,
+    row,
+    cell
+
+CREATE TABLE topk.cms_minute
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of a minute of event time',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
+    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfHour(bucket)
+ORDER BY (item_type, slice, bucket, width, row, cell)
+SETTINGS index_granularity = 8192
+COMMENT 'Count-Min Sketch of a minute'
+
+CREATE MATERIALIZED VIEW topk.cms_minute_mv TO topk.cms_minute
+(
+    `item_type` LowCardinality(String),
+    `slice` String,
+    `bucket` DateTime('UTC'),
+    `width` UInt32,
+    `row` UInt8,
+    `cell` UInt32,
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    slice,
+    bucket,
+    width,
+    row,
+    sipHash64Keyed((toUInt64(row), toUInt64(1953460331)), item_id) % width AS cell,
+    sum(views) AS n
+FROM
+(
+    SELECT
+        item_type,
+        item_id,
+        'global' AS slice,
+        toStartOfMinute(second) AS bucket,
+        toUInt32(271829) AS width,
+        sum(c.n) AS views
+    FROM topk.counts_in AS c
+    WHERE c.n > 0
+    GROUP BY
+        item_type,
+        item_id,
+        bucket
+)
+ARRAY JOIN [0, 1, 2, 3, 4] AS row
+GROUP BY
+    item_type,
+    slice,
+    bucket,
+    width,
+    row,
+    cell
+
+CREATE MATERIALIZED VIEW topk.counts_dead_letters_mv TO topk.dead_letters
+(
+    `received_at` DateTime64(3, 'UTC'),
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `raw` String,
+    `error` String
+)
+AS SELECT
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at,
+    _topic AS topic,
+    toUInt32(_partition) AS partition,
+    toInt64(_offset) AS offset,
+    substring(if(length(_error) > 0, _raw_message, toJSONString(map('item_type', item_type, 'item_id', item_id, 'country', country, 'category', category, 'language', language, 'second', toString(second), 'n', toString(n), 'ingestor', ingestor, 'sequence', toString(sequence)))), 1, 65536) AS raw,
+    if(length(_error) > 0, _error, multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((n >= 1) AND (n <= 1000000000)), 'n: not between 1 and 1000000000', '')) AS error
+FROM topk.counts_queue
+WHERE (length(_error) > 0) OR (NOT (((item_type = '') AND (n = 0)) OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000)))))
+
+CREATE TABLE topk.counts_in
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `country` LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
+    `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `n` UInt64 COMMENT 'views, 0 in a heartbeat',
+    `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
+    `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
+    `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
+    `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
+    `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
+    `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+)
+ENGINE = `Null`
+COMMENT 'combined counts on their way into every view'
+
+CREATE TABLE topk.counts_minute
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `minute` DateTime('UTC') COMMENT 'event time, floored to the minute',
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfHour(minute)
+ORDER BY (item_type, item_id, minute, country, category, language)
+SETTINGS index_granularity = 1024
+COMMENT 'views per item and minute, replays included'
+
+CREATE MATERIALIZED VIEW topk.counts_minute_mv TO topk.counts_minute
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `minute` DateTime('UTC'),
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    item_id,
+    toStartOfMinute(second) AS minute,
+    country,
+    category,
+    language,
+    sum(c.n) AS n
+FROM topk.counts_in AS c
+WHERE c.n > 0
+GROUP BY
+    item_type,
+    item_id,
+    minute,
+    country,
+    category,
+    language
+
+CREATE MATERIALIZED VIEW topk.counts_progress_mv TO topk.ingest_progress
+(
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `ingestor` LowCardinality(String),
+    `last_offset` Int64,
+    `watermark` DateTime64(3, 'UTC'),
+    `last_seen` DateTime64(3, 'UTC'),
+    `partitions` UInt32,
+    `closed` UInt8,
+    `inserted_at` DateTime64(3)
+)
+AS SELECT
+    topic,
+    partition,
+    ingestor,
+    max(offset) AS last_offset,
+    max(c.watermark) AS watermark,
+    max(sent_at) AS last_seen,
+    max(c.partitions) AS partitions,
+    max(c.closed) AS closed,
+    now64(3) AS inserted_at
+FROM topk.counts_in AS c
+WHERE topic != ''
+GROUP BY
+    topic,
+    partition,
+    ingestor
+
+CREATE TABLE topk.counts_queue
+(
+    `item_type` String,
+    `item_id` String,
+    `country` String,
+    `category` String,
+    `language` String,
+    `second` DateTime('UTC'),
+    `n` UInt64,
+    `ingestor` String,
+    `sequence` UInt64
+)
+ENGINE = Kafka(topk_kafka)
+SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 1048576
+COMMENT 'Kafka topk.counts.v1'
+
+CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
+(
+    `item_type` String,
+    `item_id` String,
+    `country` String,
+    `category` String,
+    `language` String,
+    `second` DateTime('UTC'),
+    `n` UInt64,
+    `ingestor` String,
+    `sequence` UInt64,
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `partitions` UInt64,
+    `watermark` DateTime64(3, 'UTC'),
+    `closed` UInt64,
+    `sent_at` DateTime64(3, 'UTC')
+)
+AS SELECT
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    second,
+    n,
+    ingestor,
+    sequence,
+    _topic AS topic,
+    toUInt32(_partition) AS partition,
+    toInt64(_offset) AS offset,
+    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
+    fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
+FROM topk.counts_queue
+WHERE (length(_error) = 0) AND (((item_type = '') AND (n = 0)) OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000))))
+
+CREATE TABLE topk.counts_second
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
+    `n` UInt64 COMMENT 'views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(second)
+ORDER BY (item_type, item_id, second, country, category, language, ingestor, sequence)
+SETTINGS index_granularity = 1024
+COMMENT 'landed counts, each combined row once after FINAL'
+
+CREATE MATERIALIZED VIEW topk.counts_second_mv TO topk.counts_second
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `second` DateTime('UTC'),
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `ingestor` LowCardinality(String),
+    `sequence` UInt64,
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    item_id,
+    second,
+    country,
+    category,
+    language,
+    ingestor,
+    sequence,
+    n
+FROM topk.counts_in
+WHERE n > 0
+
+CREATE TABLE topk.dead_letters
+(
+    `received_at` DateTime64(3, 'UTC') COMMENT 'record timestamp, wall clock',
+    `topic` LowCardinality(String) COMMENT 'Kafka topic',
+    `partition` UInt32 COMMENT 'Kafka partition',
+    `offset` Int64 COMMENT 'Kafka offset',
+    `raw` String COMMENT 'the first 64 KiB of the message as it came, or the bad row as JSON',
+    `error` String COMMENT 'what was wrong'
+)
+ENGINE = MergeTree
+ORDER BY (received_at, topic, partition, offset)
+TTL toDateTime(received_at) + toIntervalDay(30)
+SETTINGS index_granularity = 8192
+COMMENT 'messages that could not be counted, with the reason'
+
+CREATE TABLE topk.event_identities
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second' CODEC(Delta(4), ZSTD(1)),
+    `identity` UInt64 COMMENT 'hash of (item_id, hour, event_id)' CODEC(NONE)
+)
+ENGINE = MergeTree
+PARTITION BY toStartOfHour(second)
+ORDER BY (item_type, second)
+SETTINGS index_granularity = 8192
+COMMENT 'identities of counted events by second, to measure duplicates'
+
+CREATE MATERIALIZED VIEW topk.event_identities_mv TO topk.event_identities
+(
+    `item_type` LowCardinality(String),
+    `second` DateTime('UTC'),
+    `identity` UInt64
+)
+AS SELECT
+    item_type,
+    toDateTime(event_time, 'UTC') AS second,
+    sipHash64(item_id, toStartOfHour(event_time), event_id) AS identity
+FROM topk.events_in
+WHERE (item_type != '') AND empty(flags)
+
+CREATE TABLE topk.events
+(
+    `event_id` String COMMENT 'chosen by the client, a retry repeats it',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `event_time` DateTime64(3, 'UTC') COMMENT 'when it was viewed' CODEC(Delta(8), ZSTD(1)),
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `viewer` String COMMENT 'opaque, empty when unknown',
+    `flags` Array(LowCardinality(String)) COMMENT 'a flagged event is kept and never counted',
+    `ingestor` LowCardinality(String) COMMENT 'who accepted it: name@start',
+    `received_at` DateTime64(3, 'UTC') COMMENT 'when its flush was sent, wall clock' CODEC(Delta(8), ZSTD(1))
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(event_time)
+ORDER BY (item_type, item_id, toStartOfHour(event_time), event_id)
+SETTINGS index_granularity = 8192
+COMMENT 'raw events, one row an identity after FINAL'
+
+CREATE MATERIALIZED VIEW topk.events_dead_letters_mv TO topk.dead_letters
+(
+    `received_at` DateTime64(3, 'UTC'),
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `raw` String,
+    `error` String
+)
+AS SELECT
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at,
+    _topic AS topic,
+    toUInt32(_partition) AS partition,
+    toInt64(_offset) AS offset,
+    substring(if(length(_error) > 0, _raw_message, toJSONString(map('event_id', event_id, 'item_type', item_type, 'item_id', item_id, 'event_time', toString(event_time), 'country', country, 'category', category, 'language', language, 'viewer', viewer, 'flags', toString(flags), 'ingestor', ingestor))), 1, 65536) AS raw,
+    if(length(_error) > 0, _error, multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(event_id) >= 1) AND (length(event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')) AS error
+FROM topk.events_queue
+WHERE (length(_error) > 0) OR (NOT ((item_type = '') OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)))))
+
+CREATE TABLE topk.events_in
+(
+    `event_id` String COMMENT 'chosen by the client, a retry repeats it',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a heartbeat',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `event_time` DateTime64(3, 'UTC') COMMENT 'when it was viewed',
+    `country` LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
+    `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `viewer` String DEFAULT '' COMMENT 'opaque, empty when unknown',
+    `flags` Array(LowCardinality(String)) DEFAULT [] COMMENT 'a flagged event is kept and never counted',
+    `ingestor` LowCardinality(String) DEFAULT '' COMMENT 'unique to a process start: name@start',
+    `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
+    `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
+    `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
+    `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
+    `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+)
+ENGINE = `Null`
+COMMENT 'single events on their way into every view'
+
+CREATE MATERIALIZED VIEW topk.events_mv TO topk.events
+(
+    `event_id` String,
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `event_time` DateTime64(3, 'UTC'),
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `viewer` String,
+    `flags` Array(LowCardinality(String)),
+    `ingestor` LowCardinality(String),
+    `received_at` DateTime64(3, 'UTC')
+)
+AS SELECT
+    event_id,
+    item_type,
+    item_id,
+    event_time,
+    country,
+    category,
+    language,
+    viewer,
+    flags,
+    ingestor,
+    sent_at AS received_at
+FROM topk.events_in
+WHERE item_type != ''
+
+CREATE MATERIALIZED VIEW topk.events_progress_mv TO topk.ingest_progress
+(
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `ingestor` LowCardinality(String),
+    `last_offset` Int64,
+    `watermark` DateTime64(3, 'UTC'),
+    `last_seen` DateTime64(3, 'UTC'),
+    `partitions` UInt32,
+    `closed` UInt8,
+    `inserted_at` DateTime64(3)
+)
+AS SELECT
+    topic,
+    partition,
+    ingestor,
+    max(offset) AS last_offset,
+    max(e.watermark) AS watermark,
+    max(sent_at) AS last_seen,
+    max(e.partitions) AS partitions,
+    max(e.closed) AS closed,
+    now64(3) AS inserted_at
+FROM topk.events_in AS e
+WHERE topic != ''
+GROUP BY
+    topic,
+    partition,
+    ingestor
+
+CREATE TABLE topk.events_queue
+(
+    `event_id` String,
+    `item_type` String,
+    `item_id` String,
+    `event_time` DateTime64(3, 'UTC'),
+    `country` String,
+    `category` String,
+    `language` String,
+    `viewer` String,
+    `flags` Array(String),
+    `ingestor` String
+)
+ENGINE = Kafka(topk_kafka)
+SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 1048576
+COMMENT 'Kafka topk.events.v1'
+
+CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
+(
+    `event_id` String,
+    `item_type` String,
+    `item_id` String,
+    `event_time` DateTime64(3, 'UTC'),
+    `country` String,
+    `category` String,
+    `language` String,
+    `viewer` String,
+    `flags` Array(String),
+    `ingestor` String,
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `partitions` UInt64,
+    `watermark` DateTime64(3, 'UTC'),
+    `closed` UInt64,
+    `sent_at` DateTime64(3, 'UTC')
+)
+AS SELECT
+    event_id,
+    item_type,
+    item_id,
+    event_time,
+    country,
+    category,
+    language,
+    viewer,
+    flags,
+    ingestor,
+    _topic AS topic,
+    toUInt32(_partition) AS partition,
+    toInt64(_offset) AS offset,
+    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
+    fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
+FROM topk.events_queue
+WHERE (length(_error) = 0) AND ((item_type = '') OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999))))
+
+CREATE TABLE topk.ingest_progress
+(
+    `topic` LowCardinality(String) COMMENT 'Kafka topic',
+    `partition` UInt32 COMMENT 'Kafka partition',
+    `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `last_offset` Int64 COMMENT 'greatest offset of that ingestor in the block',
+    `watermark` DateTime64(3, 'UTC') COMMENT 'every event of this ingestor before it is in this block or an earlier one',
+    `last_seen` DateTime64(3, 'UTC') COMMENT 'newest record timestamp, wall clock of the sender',
+    `partitions` UInt32 COMMENT 'partitions the topic had: fewer here means one is missing',
+    `closed` UInt8 COMMENT '1 when the ingestor stopped by itself: it holds nothing back any more',
+    `inserted_at` DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(inserted_at)
+ORDER BY (topic, partition, last_offset, ingestor)
+TTL toDateTime(inserted_at) + toIntervalDay(1)
+SETTINGS index_granularity = 8192
+COMMENT 'watermarks per topic, partition and ingestor'
+
+CREATE TABLE topk.landed
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
+    `n` UInt64 COMMENT 'views of all items of that second in that message'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(second)
+ORDER BY (item_type, second, ingestor, sequence)
+SETTINGS index_granularity = 8192
+COMMENT 'landed totals per message and second'
+
+CREATE MATERIALIZED VIEW topk.landed_mv TO topk.landed
+(
+    `item_type` LowCardinality(String),
+    `second` DateTime('UTC'),
+    `ingestor` LowCardinality(String),
+    `sequence` UInt64,
+    `n` UInt64
+)
+AS SELECT
+    item_type,
+    second,
+    ingestor,
+    sequence,
+    sum(c.n) AS n
+FROM topk.counts_in AS c
+WHERE (c.n > 0) AND (topic != '')
+GROUP BY
+    item_type,
+    second,
+    ingestor,
+    sequence
+
+CREATE TABLE topk.topk_10s
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of 10 seconds of event time',
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
+    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfHour(bucket)
+ORDER BY (item_type, slice, bucket)
+SETTINGS index_granularity = 8192
+COMMENT 'Space-Saving states of 10 seconds'
+
+CREATE MATERIALIZED VIEW topk.topk_10s_mv TO topk.topk_10s
+(
+    `item_type` LowCardinality(String),
+    `slice` String,
+    `bucket` DateTime('UTC'),
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
+    `applied` UInt64
+)
+AS SELECT
+    item_type,
+    'global' AS slice,
+    toStartOfInterval(second, toIntervalSecond(10)) AS bucket,
+    topKWeightedState(10000, 1, 'counts')(item_id, n) AS items,
+    sum(n) AS applied
+FROM topk.counts_in
+WHERE n > 0
+GROUP BY
+    item_type,
+    slice,
+    bucket
+
+CREATE TABLE topk.topk_day
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of a day of event time',
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
+    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfYear(bucket)
+ORDER BY (item_type, slice, bucket)
+SETTINGS index_granularity = 8192
+COMMENT 'Space-Saving states of a day'
+
+CREATE MATERIALIZED VIEW topk.topk_day_mv TO topk.topk_day
+(
+    `item_type` LowCardinality(String),
+    `slice` LowCardinality(String),
+    `bucket` DateTime('UTC'),
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
+    `applied` UInt64
+)
+AS SELECT
+    item_type,
+    slice,
+    toStartOfDay(s.bucket) AS bucket,
+    topKWeightedMergeState(10000, 1, 'counts')(s.items) AS items,
+    sum(s.applied) AS applied
+FROM topk.topk_hour AS s
+GROUP BY
+    item_type,
+    slice,
+    bucket
+
+CREATE TABLE topk.topk_hour
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of an hour of event time',
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
+    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfMonth(bucket)
+ORDER BY (item_type, slice, bucket)
+SETTINGS index_granularity = 8192
+COMMENT 'Space-Saving states of an hour'
+
+CREATE MATERIALIZED VIEW topk.topk_hour_mv TO topk.topk_hour
+(
+    `item_type` LowCardinality(String),
+    `slice` LowCardinality(String),
+    `bucket` DateTime('UTC'),
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
+    `applied` UInt64
+)
+AS SELECT
+    item_type,
+    slice,
+    toStartOfHour(s.bucket) AS bucket,
+    topKWeightedMergeState(10000, 1, 'counts')(s.items) AS items,
+    sum(s.applied) AS applied
+FROM topk.topk_minute AS s
+GROUP BY
+    item_type,
+    slice,
+    bucket
+
+CREATE TABLE topk.topk_minute
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of a minute of event time',
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
+    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toDate(bucket)
+ORDER BY (item_type, slice, bucket)
+SETTINGS index_granularity = 8192
+COMMENT 'Space-Saving states of a minute'
+
+CREATE MATERIALIZED VIEW topk.topk_minute_mv TO topk.topk_minute
+(
+    `item_type` LowCardinality(String),
+    `slice` String,
+    `bucket` DateTime('UTC'),
+    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
+    `applied` UInt64
+)
+AS SELECT
+    item_type,
+    'global' AS slice,
+    toStartOfMinute(second) AS bucket,
+    topKWeightedState(10000, 1, 'counts')(item_id, n) AS items,
+    sum(n) AS applied
+FROM topk.counts_in
+WHERE n > 0
+GROUP BY
+    item_type,
+    slice,
+    bucket
+
