@@ -1,14 +1,40 @@
 package main
 
 import (
-	"errors"
+	"log/slog"
+	"os"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
+
+	"topk/api"
 )
 
 func apiCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:  "api",
-		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
+	config := api.DefaultConfig()
+	command := &cobra.Command{
+		Use:   "api",
+		Short: "Serve the published lists over HTTP, from memory",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(collectors.NewGoCollector(),
+				collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+			log := slog.New(slog.NewTextHandler(os.Stderr, nil)).With("service", "api")
+			server, err := api.New(config, log, registry)
+			if err != nil {
+				return err
+			}
+			return server.Run(command.Context())
+		},
 	}
+	flags := command.Flags()
+	flags.StringVar(&config.Listen, "listen", config.Listen, "address to listen on, host:port")
+	flags.StringVar(&config.Postgres, "postgres", config.Postgres, "DSN of PostgreSQL")
+	flags.DurationVar(&config.StaleAfter, "stale-after", config.StaleAfter,
+		"how long a list's next version may be overdue before the list is marked stale; 0 never marks one")
+	flags.StringVar(&config.Ingest, "ingest", config.Ingest,
+		"URL of an ingestor to pass POST /v1/events and /views on to; empty passes nothing on")
+	return command
 }

@@ -1,14 +1,38 @@
 package main
 
 import (
-	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"topk/internal/top"
 )
 
 func topCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:  "top",
-		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
+	config := top.DefaultConfig()
+	command := &cobra.Command{
+		Use:     "top",
+		Short:   "Print a list in the terminal",
+		Example: "  topk top --window 1m --k 20 --watch",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return top.Show(command.Context(), config, top.Screen{
+				Out:      os.Stdout,
+				Terminal: term.IsTerminal(int(os.Stdout.Fd())),
+				Size: func() (columns, rows int) {
+					columns, rows, _ = term.GetSize(int(os.Stdout.Fd())) // zeros: nothing is cut
+					return columns, rows
+				},
+			})
+		},
 	}
+	flags := command.Flags()
+	flags.StringVar(&config.API, "api", config.API, "base URL of the API")
+	flags.StringVar(&config.ItemType, "item-type", config.ItemType, "type of the items")
+	flags.StringVar(&config.Window, "window", config.Window, "1m, 5m or 1h")
+	flags.IntVar(&config.K, "k", config.K, "number of positions, 1 to 1000")
+	flags.BoolVar(&config.Watch, "watch", config.Watch, "redraw the list each second until interrupted")
+	flags.BoolVar(&config.JSON, "json", config.JSON, "print the API's answer as it is")
+	return command
 }

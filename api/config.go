@@ -1,0 +1,55 @@
+// Package api serves published lists over HTTP, from memory.
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Config says where the API listens and what it reads.
+type Config struct {
+	Listen   string // host:port
+	Postgres string // DSN of the database that holds lists and current_lists
+	// StaleAfter is how long the next version of a list may be overdue before the list is served as stale; 0 is for
+	// ever, which suits recorded data: nothing is published after its end.
+	StaleAfter time.Duration
+	// Ingest is the base URL of an ingestor that POST /v1/events and POST /views are passed on to; "" passes nothing on.
+	Ingest string
+}
+
+// DefaultConfig is what topk api starts with.
+func DefaultConfig() Config {
+	return Config{
+		Listen:     "127.0.0.1:8081",
+		Postgres:   "postgres://topk@127.0.0.1:15432/topk?sslmode=disable",
+		StaleAfter: time.Minute,
+	}
+}
+
+// Validate reports every mistake of the configuration at once.
+func (c Config) Validate() error {
+	var mistakes []error
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("listen: %w", err))
+	}
+	if _, err := pgx.ParseConfig(c.Postgres); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("postgres: %w", err))
+	}
+	if c.StaleAfter < 0 {
+		mistakes = append(mistakes, fmt.Errorf("stale-after: %s is negative", c.StaleAfter))
+	}
+	if c.Ingest != "" {
+		u, err := url.Parse(c.Ingest)
+		if err != nil {
+			mistakes = append(mistakes, fmt.Errorf("ingest: %w", err))
+		} else if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			mistakes = append(mistakes, fmt.Errorf("ingest: %q must be a URL such as http://127.0.0.1:8080", c.Ingest))
+		}
+	}
+	return errors.Join(mistakes...)
+}

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"maps"
+	"slices"
+	"sync/atomic"
+
+	"topk/internal/list"
+)
+
+// memory holds the served lists. Readers take a snapshot, which never changes; the one writer is the follower.
+type memory struct {
+	current atomic.Pointer[snapshot]
+}
+
+// snapshot is every served list at one moment.
+type snapshot struct {
+	lists map[list.Key]*served
+	types []string // item types that have a list, in order
+}
+
+// load returns the newest snapshot, or nil before the first one.
+func (m *memory) load() *snapshot {
+	return m.current.Load()
+}
+
+// replace makes lists the served ones. The caller gives the map away.
+func (m *memory) replace(lists map[list.Key]*served) {
+	seen := make(map[string]bool)
+	for key := range lists {
+		seen[key.ItemType] = true
+	}
+	m.current.Store(&snapshot{lists: lists, types: slices.Sorted(maps.Keys(seen))})
+}
+
+// put serves one more list, or another version of one.
+func (m *memory) put(s *served) {
+	lists := make(map[list.Key]*served)
+	if old := m.load(); old != nil {
+		maps.Copy(lists, old.lists)
+	}
+	lists[s.list.Key()] = s
+	m.replace(lists)
+}

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"topk/internal/event"
+	"topk/internal/list"
+	"topk/internal/problem"
+)
+
+// query is what a request for a list asks for.
+type query struct {
+	key list.Key
+	k   int
+}
+
+// Query parameters of a list. Those of sliceParameters are known, and answered once slices are published.
+const (
+	parameterItemType = "item_type"
+	parameterWindow   = "window"
+	parameterK        = "k"
+)
+
+var sliceParameters = []string{"country", "category", "language", "slice"}
+
+// maxMistakes bounds what an answer lists, however many mistakes a request makes.
+const maxMistakes = 10
+
+// parseQuery reads a raw query string. It is strict, because a misspelled parameter that is passed over would answer
+// another question than the one asked. It returns every mistake, or none.
+func parseQuery(raw string) (query, []problem.Error) {
+	q := query{
+		key: list.Key{ItemType: event.DefaultItemType, Window: list.DefaultWindow, Slice: list.GlobalSlice},
+		k:   list.DefaultK,
+	}
+	var mistakes []problem.Error
+	var seen []string
+	for raw != "" && len(mistakes) < maxMistakes {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair == "" {
+			continue
+		}
+		name, value, err := parsePair(pair)
+		switch {
+		case err != nil:
+			mistakes = append(mistakes, problem.Error{Detail: err.Error()})
+			continue
+		case slices.Contains(seen, name):
+			err = fmt.Errorf("is given more than once")
+		default:
+			seen = append(seen, name)
+			err = q.set(name, value)
+		}
+		if err != nil {
+			mistakes = append(mistakes, problem.Error{Parameter: shorten(name), Detail: err.Error()})
+		}
+	}
+	return q, mistakes
+}
+
+// parsePair decodes name=value.
+func parsePair(pair string) (name, value string, err error) {
+	if strings.ContainsRune(pair, ';') {
+		return "", "", fmt.Errorf("the query string is malformed: a semicolon in %q must be written %%3B", shorten(pair))
+	}
+	name, value, _ = strings.Cut(pair, "=")
+	if strings.ContainsAny(pair, "%+") {
+		if name, err = url.QueryUnescape(name); err == nil {
+			value, err = url.QueryUnescape(value)
+		}
+		if err != nil {
+			return "", "", fmt.Errorf("the query string is malformed: %w", err)
+		}
+	}
+	return name, value, nil
+}
+
+// set takes one parameter.
+func (q *query) set(name, value string) error {
+	switch {
+	case name == parameterItemType:
+		if !isItemType(value) {
+			return fmt.Errorf("%q is not an item type: 1 to 32 of a-z, 0-9 and _, starting with a letter", shorten(value))
+		}
+		q.key.ItemType = value
+	case name == parameterWindow:
+		window, err := list.ParseWindow(value)
+		if err != nil {
+			return err
+		}
+		q.key.Window = window.Name
+	case name == parameterK:
+		k, ok := parseK(value)
+		if !ok {
+			return fmt.Errorf("%q is not a whole number from %d to %d", shorten(value), list.MinK, list.MaxK)
+		}
+		q.k = k
+	case slices.Contains(sliceParameters, name):
+		return fmt.Errorf("lists of a slice are not published yet; without it the list is of slice %s", list.GlobalSlice)
+	default:
+		return fmt.Errorf("the parameter is not known; known are %s, %s and %s",
+			parameterItemType, parameterWindow, parameterK)
+	}
+	return nil
+}
+
+// parseK reads plain digits: no sign, no leading zero, no space.
+func parseK(value string) (int, bool) {
+	if len(value) == 0 || len(value) > len(strconv.Itoa(list.MaxK)) || value[0] == '0' {
+		return 0, false
+	}
+	k := 0
+	for i := range len(value) {
+		if value[i] < '0' || value[i] > '9' {
+			return 0, false
+		}
+		k = 10*k + int(value[i]-'0')
+	}
+	return k, k >= list.MinK && k <= list.MaxK
+}
+
+// isItemType spares the common case the regular expression.
+func isItemType(value string) bool {
+	return value == event.DefaultItemType || event.ItemTypePattern.MatchString(value)
+}
+
+// maxQuotedBytes is how much of a caller's text an error repeats.
+const maxQuotedBytes = 40
+
+func shorten(text string) string {
+	if len(text) <= maxQuotedBytes {
+		return text
+	}
+	return text[:maxQuotedBytes] + "..."
+}

@@ -1,0 +1,138 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"topk/internal/list"
+)
+
+// maxPagesPerList bounds the answers kept ready for one version of a list: each differs in k or staleness. Clients of one
+// installation ask for a handful of k; beyond the bound an answer is put together for each request and not compressed.
+const maxPagesPerList = 64
+
+// served is one version of a list, ready to be written out. It is made once, by the follower, and read by every request.
+type served struct {
+	list         *list.List
+	cacheControl []string
+	staleAt      int64 // Unix nanoseconds from which the list is stale; 0 is never
+
+	items []byte // the JSON of all items, separated by commas
+	ends  []int  // ends[i] is where item i ends in items
+
+	mu    sync.Mutex // held while a page is made
+	pages atomic.Pointer[map[pageKey]*page]
+}
+
+type pageKey struct {
+	k     int
+	stale bool
+}
+
+// newServed prepares a list. The list must not change afterwards.
+func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
+	s := &served{list: l, cacheControl: []string{cacheControl(l.Window)}}
+	if staleAfter > 0 {
+		s.staleAt = l.PublishedAt.Add(every(l.Window) + staleAfter).UnixNano()
+	}
+	for i := range l.Items {
+		if i > 0 {
+			s.items = append(s.items, ',')
+		}
+		item, err := marshal(&l.Items[i])
+		if err != nil {
+			return nil, fmt.Errorf("encode item %d: %w", i+1, err)
+		}
+		s.items = append(s.items, item...)
+		s.ends = append(s.ends, len(s.items))
+	}
+	s.pages.Store(&map[pageKey]*page{})
+	return s, nil
+}
+
+// stale says whether the list's successor is overdue.
+func (s *served) stale(now time.Time) bool {
+	return s.list.Stale || (s.staleAt != 0 && now.UnixNano() >= s.staleAt)
+}
+
+// page returns the answer for k positions.
+func (s *served) page(k int, stale bool) (*page, error) {
+	key := pageKey{k: k, stale: stale}
+	if ready, ok := (*s.pages.Load())[key]; ok {
+		return ready, nil
+	}
+	if len(*s.pages.Load()) >= maxPagesPerList {
+		return s.render(key, false)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := *s.pages.Load()
+	if ready, ok := old[key]; ok {
+		return ready, nil
+	}
+	made, err := s.render(key, true)
+	if err != nil || len(old) >= maxPagesPerList {
+		return made, err
+	}
+	pages := maps.Clone(old)
+	pages[key] = made
+	s.pages.Store(&pages)
+	return made, nil
+}
+
+// emptyItems is how the JSON of a list without items ends.
+var emptyItems = []byte(`[]}`)
+
+// render puts an answer together: the JSON of the list without items, then the first k of the items made before.
+func (s *served) render(key pageKey, compress bool) (*page, error) {
+	cut := s.list.Cut(key.k)
+	kept := len(cut.Items)
+	cut.Items = []list.Item{}
+	cut.Stale = key.stale
+	head, err := marshal(cut)
+	if err != nil {
+		return nil, fmt.Errorf("encode list: %w", err)
+	}
+	head, ok := bytes.CutSuffix(head, emptyItems)
+	if !ok {
+		return nil, fmt.Errorf("encode list: items are not the last field")
+	}
+	end := 0
+	if kept > 0 {
+		end = s.ends[kept-1]
+	}
+	body := make([]byte, 0, len(head)+end+len(emptyItems))
+	body = append(body, head...)
+	body = append(body, '[')
+	body = append(body, s.items[:end]...)
+	body = append(body, ']', '}')
+	return newPage(body, s.tag(key), compress)
+}
+
+// tag names the body: a version never changes, and the time of publishing tells apart databases that were made anew and
+// count versions from 1 again.
+func (s *served) tag(key pageKey) string {
+	tag := strconv.FormatInt(s.list.Version, 10) + "." + strconv.FormatInt(s.list.PublishedAt.UnixMicro(), 36) + "." +
+		strconv.Itoa(key.k)
+	if key.stale {
+		tag += ".stale"
+	}
+	return tag
+}
+
+// marshal is json.Marshal without the escapes that only matter inside HTML.
+func marshal(v any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,96 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Bounds of a connection.
+const (
+	readHeaderTimeout = 5 * time.Second  // a client that drips its header holds a connection, not more
+	readTimeout       = 30 * time.Second // a batch of events that is passed on, over a slow line
+	writeTimeout      = 30 * time.Second // the same, with the time of a commit
+	idleTimeout       = 2 * time.Minute
+	maxHeaderBytes    = 16 << 10 // cookies of a shared domain fit; net/http adds 4 kB of its own
+	shutdownTimeout   = 10 * time.Second
+)
+
+// Server is the API.
+type Server struct {
+	config  Config
+	log     *slog.Logger
+	memory  *memory
+	metrics *metrics
+	gather  prometheus.Gatherer
+	now     func() time.Time
+}
+
+// New makes a server that does nothing yet. The registry receives the API's metrics, and /metrics shows all of it.
+func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Server, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, log: log, memory: &memory{}, gather: registry, now: time.Now}
+	s.metrics = newMetrics(registry, s.memory, func() time.Time { return s.now() })
+	return s, nil
+}
+
+// Run listens and serves until ctx ends, then lets requests finish.
+func (s *Server) Run(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	return s.Serve(ctx, listener)
+}
+
+// Serve is Run on a listener that is open already. It closes the listener.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	follower := &follower{
+		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
+		memory: s.memory, metrics: s.metrics, log: s.log,
+	}
+	var following sync.WaitGroup
+	following.Go(func() { follower.run(ctx) })
+	defer following.Wait()
+	defer cancel() // before the wait above
+
+	server := &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	s.log.Info("api listens", "address", listener.Addr().String())
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	// The listener closes first, so a balancer's next request goes elsewhere; requests under way are answered.
+	stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer stop()
+	err := server.Shutdown(stopping)
+	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
+		err = served
+	}
+	if err != nil {
+		return fmt.Errorf("shut down: %w", err)
+	}
+	return nil
+}

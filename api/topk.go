@@ -1,0 +1,134 @@
+package api
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"topk/internal/list"
+	"topk/internal/problem"
+)
+
+// Header values that every list shares. They are assigned and never changed.
+var (
+	contentTypeJSON    = []string{"application/json"}
+	varyAcceptEncoding = []string{"Accept-Encoding"}
+	neverPublishedTTL  = []string{"public, max-age=1"}
+)
+
+// topK answers GET /v1/topk. A ready answer is a map look-up and a write of bytes.
+func (s *Server) topK(c echo.Context, now time.Time) error {
+	r := c.Request()
+	q, mistakes := parseQuery(r.URL.RawQuery)
+	if len(mistakes) > 0 {
+		return badRequest(mistakes)
+	}
+	lists := s.memory.load()
+	if lists == nil {
+		p := problem.New(http.StatusServiceUnavailable, "no list has been loaded from PostgreSQL yet; try again in a moment")
+		p.RetryAfterSeconds = 1
+		return p
+	}
+	found, ok := lists.lists[q.key]
+	if !ok {
+		return s.neverPublished(c, lists, q)
+	}
+	page, err := found.page(q.k, found.stale(now))
+	if err != nil {
+		return err
+	}
+	return writePage(c, page, found.cacheControl)
+}
+
+// writePage answers with a page, or with 304 when the client holds it.
+func writePage(c echo.Context, p *page, cacheControl []string) error {
+	r, w := c.Request(), c.Response()
+	chosen := p.choose(joined(r.Header["Accept-Encoding"]))
+	h := w.Header()
+	h["Etag"] = chosen.etag
+	h["Cache-Control"] = cacheControl
+	h["Vary"] = varyAcceptEncoding
+	if held := r.Header["If-None-Match"]; held != nil && matches(joined(held), chosen.etag[0]) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h["Content-Type"] = contentTypeJSON
+	h["Content-Length"] = chosen.length
+	if chosen.encoding != nil {
+		h["Content-Encoding"] = chosen.encoding
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	_, _ = w.Write(chosen.body) // the client is gone when this fails, and nobody is left to tell
+	return nil
+}
+
+// joined is a header whose lines mean the same as one line with commas.
+func joined(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return strings.Join(values, ",")
+}
+
+// neverPublished answers for a list that does not exist: an unknown item type is the caller's mistake, anything else is an
+// empty list with a reason, so that a dashboard shows nothing instead of an error while the first list is made.
+func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error {
+	known := false
+	for _, itemType := range lists.types {
+		known = known || itemType == q.key.ItemType
+	}
+	reason := fmt.Sprintf("no list of window %s has been published for %s yet", q.key.Window, q.key.ItemType)
+	switch {
+	case len(lists.types) == 0:
+		reason = "no list has been published yet: nothing has been counted, or the rollup worker is not running"
+	case !known:
+		return problem.New(http.StatusNotFound, fmt.Sprintf("unknown item_type %q; known: %s",
+			q.key.ItemType, joinSome(lists.types)))
+	}
+	body, err := marshal(&unpublishedList{
+		ItemType: q.key.ItemType, Window: q.key.Window, Slice: q.key.Slice,
+		Method: list.MethodVerified, Partial: []string{}, Reason: reason, Items: []list.Item{},
+	})
+	if err != nil {
+		return err
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write(body) // a hash never fails
+	p, err := newPage(body, "0."+strconv.FormatUint(hash.Sum64(), 36), false)
+	if err != nil {
+		return err
+	}
+	return writePage(c, p, neverPublishedTTL)
+}
+
+// maxNamedTypes bounds how many item types an error lists.
+const maxNamedTypes = 20
+
+func joinSome(types []string) string {
+	if len(types) > maxNamedTypes {
+		return strings.Join(types[:maxNamedTypes], ", ") + ", ..."
+	}
+	return strings.Join(types, ", ")
+}
+
+// badRequest is the problem that lists every mistake of a query string.
+func badRequest(mistakes []problem.Error) *problem.Problem {
+	detail := mistakes[0].Detail
+	if mistakes[0].Parameter != "" {
+		detail = mistakes[0].Parameter + ": " + detail
+	}
+	if more := len(mistakes) - 1; more > 0 {
+		detail += fmt.Sprintf(" (and %d more, see errors)", more)
+	}
+	p := problem.New(http.StatusBadRequest, detail)
+	p.Errors = mistakes
+	return p
+}

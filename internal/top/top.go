@@ -1,0 +1,88 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"topk/internal/event"
+	"topk/internal/list"
+)
+
+// Config says which list to show, and how.
+type Config struct {
+	API      string // base URL
+	ItemType string
+	Window   string
+	K        int
+	Watch    bool // redraw until interrupted
+	JSON     bool // the API's own answer, for scripts
+}
+
+// DefaultConfig is what topk top starts with.
+func DefaultConfig() Config {
+	return Config{
+		API: "http://127.0.0.1:8081", ItemType: event.DefaultItemType, Window: list.DefaultWindow, K: 10,
+	}
+}
+
+// Validate reports every mistake at once. Item types and windows are left to the API, which may know more of them.
+func (c Config) Validate() error {
+	var mistakes []error
+	if u, err := url.Parse(c.API); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		mistakes = append(mistakes, fmt.Errorf("api: %q must be a URL such as http://127.0.0.1:8081", c.API))
+	}
+	if c.K < list.MinK || c.K > list.MaxK {
+		mistakes = append(mistakes, fmt.Errorf("k: %d is not from %d to %d", c.K, list.MinK, list.MaxK))
+	}
+	if c.Watch && c.JSON {
+		mistakes = append(mistakes, errors.New("watch: cannot be used together with json"))
+	}
+	return errors.Join(mistakes...)
+}
+
+// Screen is where a list is shown.
+type Screen struct {
+	Out      io.Writer
+	Terminal bool                       // Out is a terminal
+	Size     func() (columns, rows int) // of the terminal; nil or zeros when it is not known
+}
+
+func (s Screen) size() (columns, rows int) {
+	if !s.Terminal || s.Size == nil {
+		return 0, 0
+	}
+	return s.Size()
+}
+
+// Show prints the list once, or keeps it on the screen until ctx ends.
+func Show(ctx context.Context, c Config, screen Screen) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if c.Watch && !screen.Terminal {
+		return errors.New("watch: standard output is not a terminal; leave --watch out to print the list once")
+	}
+	asked := newClient(c)
+	if c.Watch {
+		return watch(ctx, asked, screen)
+	}
+	body, err := asked.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		_, err := screen.Out.Write(append(body, '\n'))
+		return err
+	}
+	l, err := decode(body)
+	if err != nil {
+		return err
+	}
+	columns, _ := screen.size()
+	_, err = io.WriteString(screen.Out, render(l, time.Now(), columns))
+	return err
+}
