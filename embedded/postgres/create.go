@@ -55,7 +55,7 @@ func run(cmd *exec.Cmd, owner owner, dir string) error {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	ended, err := launch(cmd, owner)
+	ended, err := owner.start(cmd)
 	if err == nil {
 		err = <-ended
 	}

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"topk/embedded/child"
 )
 
 // unprivileged is who PostgreSQL runs as when the caller is root, which it refuses.
@@ -58,6 +61,13 @@ func chooseOwner(native, dataDir string) (owner, error) {
 		}
 	}
 	return o, nil
+}
+
+// start starts a program of PostgreSQL as the owner. It ends when this process does: at once, to recover at the next
+// start.
+func (o owner) start(cmd *exec.Cmd) (<-chan error, error) {
+	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGQUIT)
+	return child.Start(cmd, o.become)
 }
 
 // take gives a folder and all in it to the owner.

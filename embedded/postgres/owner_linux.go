@@ -2,15 +2,12 @@ package postgres
 
 import (
 	"fmt"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// attributes of a process of PostgreSQL. It ends when this one does: at once, to recover at the next start.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
-}
+// secbitNoSetuidFixup is SECBIT_NO_SETUID_FIXUP of linux/securebits.h.
+const secbitNoSetuidFixup = 1 << 2
 
 // become turns the calling thread, and with it what it starts, into the owner. The thread must be locked to its
 // goroutine and never unlocked: the rest of the process stays root.
@@ -22,7 +19,8 @@ func (o owner) become() error {
 		return nil
 	}
 	if len(o.capabilities) > 0 {
-		if err := unix.Prctl(unix.PR_SET_KEEPCAPS, 1, 0, 0, 0); err != nil {
+		// It keeps capabilities through the change of user, and in access(2), by which PostgreSQL looks for its files.
+		if err := unix.Prctl(unix.PR_SET_SECUREBITS, secbitNoSetuidFixup, 0, 0, 0); err != nil {
 			return fmt.Errorf("keep capabilities: %w", err)
 		}
 	}
@@ -45,7 +43,7 @@ func (o owner) become() error {
 // keep leaves the thread and its children with these capabilities and no others.
 func keep(capabilities []uintptr) error {
 	if len(capabilities) == 0 {
-		return nil
+		return nil // the change of user has dropped them all
 	}
 	var data [2]unix.CapUserData
 	for _, capability := range capabilities {

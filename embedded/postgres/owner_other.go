@@ -2,12 +2,7 @@
 
 package postgres
 
-import (
-	"errors"
-	"syscall"
-)
-
-func attributes() *syscall.SysProcAttr { return nil }
+import "errors"
 
 // become needs credentials per thread, which only Linux has.
 func (o owner) become() error {

@@ -120,7 +120,7 @@ func serve(ctx context.Context, c Config, owner owner, lock *dirlock.Lock, log *
 	// The server and all its workers hold the lock too. If this process is killed, the next start waits for them.
 	cmd.ExtraFiles = []*os.File{lock.File()}
 
-	ended, err := launch(cmd, owner)
+	ended, err := owner.start(cmd)
 	if err != nil {
 		return fmt.Errorf("start postgres: %w", err)
 	}
