@@ -153,4 +153,6 @@ func (b *broker) committed() map[string]int {
 	return seen
 }
 
-func partitionName(topic string, partition int32) string { return fmt.Sprintf("%s/%d", topic, partition) }
+func partitionName(topic string, partition int32) string {
+	return fmt.Sprintf("%s/%d", topic, partition)
+}
