@@ -102,7 +102,7 @@ func TestReadersSeeOneVersion(t *testing.T) {
 		})
 	conn := db.connect()
 	last := int64(0)
-	for n := range 100 {
+	for n := range 50 {
 		last = publishOver(t, conn, generation(uint64(n+2)))
 		before := reading.reads.Load()
 		require.Eventually(t, func() bool { return reading.reads.Load() > before+8 }, 10*time.Second, time.Millisecond)
@@ -110,7 +110,7 @@ func TestReadersSeeOneVersion(t *testing.T) {
 	require.NoError(t, conn.Close(context.Background()))
 	api.awaitVersion("/v1/topk?window=1m", last)
 	reading.finish(t)
-	require.Greater(t, len(bodies), 100)
+	require.Greater(t, len(bodies), 50)
 }
 
 // oneVersion checks that all of an answer is of one generation.

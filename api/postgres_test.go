@@ -24,23 +24,40 @@ import (
 type database struct {
 	t      testing.TB
 	config postgres.Config
-	stop   func()
+	cancel context.CancelFunc
+	ended  chan error
 }
 
-// startDatabase starts a PostgreSQL that ends with the test.
+// shared is the one PostgreSQL of this package's tests: making one takes longer than most of them.
+var shared *database
+
+// startDatabase returns a running PostgreSQL with an empty schema.
 func startDatabase(t testing.TB) *database {
+	if shared != nil {
+		shared.t = t
+		shared.exec("TRUNCATE lists, current_lists RESTART IDENTITY")
+		return shared
+	}
 	native, err := engines.Postgres()
 	require.NoError(t, err)
 	// Not t.TempDir, whose parent only the caller may enter, and PostgreSQL runs as somebody else when that is root.
 	dir, err := os.MkdirTemp("", "topk-api-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755))
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	d := &database{t: t, config: postgres.Config{Native: native, Listen: freeAddress(t), DataDir: dir}}
 	d.start()
-	t.Cleanup(func() { d.stop() })
 	d.migrate()
+	shared = d
 	return d
+}
+
+// stopDatabase ends what startDatabase began, after the last test.
+func stopDatabase() error {
+	if shared == nil {
+		return nil
+	}
+	shared.cancel()
+	return errors.Join(<-shared.ended, os.RemoveAll(shared.config.DataDir))
 }
 
 func freeAddress(t testing.TB) string {
@@ -52,14 +69,10 @@ func freeAddress(t testing.TB) string {
 
 // start starts the server, and returns when it takes connections.
 func (d *database) start() {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- postgres.Run(ctx, d.config, slog.New(slog.DiscardHandler)) }()
-	d.stop = func() {
-		cancel()
-		require.NoError(d.t, <-ended)
-		d.stop = func() {}
-	}
+	var ctx context.Context
+	ctx, d.cancel = context.WithCancel(context.Background())
+	d.ended = make(chan error, 1)
+	go func() { d.ended <- postgres.Run(ctx, d.config, slog.New(slog.DiscardHandler)) }()
 	require.Eventually(d.t, func() bool {
 		conn, err := pgx.Connect(context.Background(), d.dsn())
 		if err != nil {
@@ -67,6 +80,12 @@ func (d *database) start() {
 		}
 		return conn.Close(context.Background()) == nil
 	}, time.Minute, 50*time.Millisecond)
+}
+
+// stop stops the server and keeps its data.
+func (d *database) stop() {
+	d.cancel()
+	require.NoError(d.t, <-d.ended)
 }
 
 func (d *database) dsn() string {

@@ -3,11 +3,13 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"testing"
 	"time"
 
@@ -18,7 +20,15 @@ import (
 	"topk/internal/list"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain stops PostgreSQL after the last test, and finds goroutines that were left behind.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := errors.Join(stopDatabase(), goleak.Find()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
 
 // running is an API that listens.
 type running struct {

@@ -66,7 +66,7 @@ func writePage(c echo.Context, p *page, cacheControl []string) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_, _ = w.Write(chosen.body) // the client is gone when this fails, and nobody is left to tell
+	_ = writeWhole(w.Writer, r, chosen.body) // the client is gone when this fails, and nobody is left to tell
 	return nil
 }
 

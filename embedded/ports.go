@@ -115,6 +115,9 @@ func (p *Ports) settle(services []string) error {
 	return nil
 }
 
+// FreePort finds a port that nothing listens on and that no outgoing connection will take.
+func FreePort() (int, error) { return pick(nil) }
+
 func pick(taken map[int]string) (int, error) {
 	for range freePortTries {
 		port := freePortFirst + rand.IntN(freePortLast-freePortFirst)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"topk/embedded/child"
+	"topk/embedded/engines"
 )
 
 const (
@@ -59,6 +60,10 @@ func launch(name, binary, logDir string, args []string) (*process, error) {
 	}
 	cmd := exec.Command(binary, args...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Env = os.Environ()
+	if dir, err := engines.Dir(); err == nil { // the binary may stand elsewhere, as in tests
+		cmd.Env = append(cmd.Env, engines.Variable+"="+dir)
+	}
 	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGKILL)
 	cmd.SysProcAttr.Setpgid = true
 	ended, err := child.Start(cmd, nil)

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sync/errgroup"
+
 	"topk/embedded/dirlock"
 )
 
@@ -99,12 +101,12 @@ func (s *Stack) startStage(ctx context.Context, stage int) error {
 		}
 		started = append(started, service)
 	}
+	// All at once: one that ends at its start fails the stage without waiting for the others.
+	group, ctx := errgroup.WithContext(ctx)
 	for _, service := range started {
-		if err := s.awaitReady(ctx, service); err != nil {
-			return err
-		}
+		group.Go(func() error { return s.awaitReady(ctx, service) })
 	}
-	return nil
+	return group.Wait()
 }
 
 func (s *Stack) launch(service service) (*process, error) {

@@ -29,8 +29,8 @@ type bodies struct {
 }
 
 func newBodies() (*bodies, error) {
-	// DecodeAll only: it keeps no goroutines and no window, and refuses what would not fit.
-	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBodyBytes), zstd.WithDecodeAllCapLimit(true))
+	// For DecodeAll only: it keeps no goroutines and no window, and refuses what would become larger.
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(MaxBodyBytes))
 	if err != nil {
 		return nil, fmt.Errorf("making a zstd decoder: %w", err)
 	}
@@ -66,14 +66,22 @@ func (b *body) release() {
 	b.buffer = nil
 }
 
-// reserve makes the buffer hold n bytes, if the budget allows.
-func (b *body) reserve(n int) error {
+// hold charges the budget with n bytes in all, if it allows.
+func (b *body) hold(n int) error {
 	if more := int64(n) - b.held; more > 0 {
 		if b.from.inFlight.Add(more) > maxInFlightBytes {
 			b.from.inFlight.Add(-more)
 			return errBusy
 		}
 		b.held = int64(n)
+	}
+	return nil
+}
+
+// reserve makes the buffer hold n bytes, if the budget allows.
+func (b *body) reserve(n int) error {
+	if err := b.hold(n); err != nil {
+		return err
 	}
 	if cap(*b.buffer) < n {
 		*b.buffer = append(make([]byte, 0, n), *b.buffer...)
@@ -169,28 +177,24 @@ func (s *bodies) readZstd(b *body, r *http.Request) error {
 	if err := header.Decode(packed.bytes); err != nil {
 		return fmt.Errorf("%w: %w", errCompressed, err)
 	}
-	size := 16 * len(packed.bytes)
+	// The budget is charged with what the body may become: a frame that does not say its size may become anything.
+	size := MaxBodyBytes
 	if header.HasFCS {
 		if header.FrameContentSize > MaxBodyBytes {
 			return errTooLarge
 		}
 		size = int(header.FrameContentSize) //nolint:gosec // bounded above
 	}
-	// The buffer's capacity is the decoder's limit: it grows until the body fits or the bound is met.
-	for size = max(size, smallBody); ; size *= 4 {
-		size = min(size, MaxBodyBytes)
-		if err := b.reserve(size); err != nil {
-			return err
-		}
-		out, err := s.zstd.DecodeAll(packed.bytes, (*b.buffer)[:0])
-		switch {
-		case err == nil:
-			b.bytes = out
-			return nil
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return fmt.Errorf("%w: %w", errCompressed, err)
-		case size == MaxBodyBytes:
-			return errTooLarge
-		}
+	if err := b.hold(size); err != nil {
+		return err
 	}
+	out, err := s.zstd.DecodeAll(packed.bytes, (*b.buffer)[:0])
+	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || len(out) > MaxBodyBytes {
+		return errTooLarge
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCompressed, err)
+	}
+	b.bytes, *b.buffer = out, out
+	return nil
 }

@@ -39,12 +39,15 @@ func newFlusher(cfg *Config, log *slog.Logger, m *metrics, acc *accumulator, now
 	return f
 }
 
-func (f *flusher) setState(notReady string) {
+// setState says why the ingestor is not ready, "" when it is, and reports whether that is news.
+func (f *flusher) setState(notReady string) (news bool) {
+	before, _ := f.state()
 	if notReady == "" {
 		f.notReady.Store(nil)
-		return
+	} else {
+		f.notReady.Store(&notReady)
 	}
-	f.notReady.Store(&notReady)
+	return before != notReady
 }
 
 func (f *flusher) state() (reason string, ok bool) {
@@ -64,8 +67,8 @@ func (f *flusher) run(ctx context.Context) error {
 		if errors.Is(err, ErrFenced) {
 			break
 		}
+		f.pause(ctx, err)
 		err = nil
-		f.pause(ctx)
 	}
 	f.acc.stop()
 	if err != nil {
@@ -89,20 +92,28 @@ func (f *flusher) start(ctx context.Context) error {
 		if errors.Is(err, ErrPartitions) {
 			return err
 		}
-		f.setState(err.Error())
-		f.log.Warn("waiting for Kafka", "err", err)
-		f.pause(ctx)
+		if f.setState(err.Error()) {
+			f.log.Warn("waiting for Kafka", "err", err)
+		}
+		f.pause(ctx, err)
 	}
 	return nil
 }
 
-// pause waits for the next flush: its time, or a reason to be early.
-func (f *flusher) pause(ctx context.Context) {
-	timer := time.NewTimer(f.cfg.FlushInterval)
+// failurePause is how long a failed flush is followed by none: Kafka has other things to do than to refuse us.
+const failurePause = 500 * time.Millisecond
+
+// pause waits for the next flush: its time, or a reason to be early, unless the last one failed.
+func (f *flusher) pause(ctx context.Context, failure error) {
+	wait, early := f.cfg.FlushInterval, f.acc.early
+	if failure != nil {
+		wait, early = max(wait, failurePause), nil
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-f.acc.early:
+	case <-early:
 	case <-ctx.Done():
 	}
 }
@@ -158,13 +169,16 @@ func (f *flusher) flush(ctx context.Context, last bool) error {
 
 func (f *flusher) failed(b *batch, err error) {
 	f.metrics.failures.Inc()
-	f.setState(err.Error())
-	f.log.Error("flush not committed", "events", b.accepted, "err", err)
+	if f.setState(err.Error()) || b.accepted > 0 {
+		f.log.Error("flush not committed", "events", b.accepted, "err", err)
+	}
 	b.finish(err)
 }
 
 func (f *flusher) committed(b *batch, records []*kgo.Record) {
-	f.setState("")
+	if f.setState("") {
+		f.log.Info("flushes are committed", "partitions", f.partitions)
+	}
 	f.mark.committed(b, b.mark)
 	f.acc.sent(b.mark)
 	f.metrics.flushes.Inc()

@@ -167,13 +167,13 @@ func (p *producer) close() {
 	}
 }
 
-// kafkaLog passes what franz-go warns of to slog. Below that it tells every transaction.
+// kafkaLog passes franz-go's errors to slog. It warns of every dial that fails, and those come back as errors of a flush.
 type kafkaLog struct{ log *slog.Logger }
 
-func (kafkaLog) Level() kgo.LogLevel { return kgo.LogLevelWarn }
+func (kafkaLog) Level() kgo.LogLevel { return kgo.LogLevelError }
 
 func (l kafkaLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
-	if level <= kgo.LogLevelWarn {
-		l.log.Warn("kafka: "+msg, keyvals...)
+	if level == kgo.LogLevelError {
+		l.log.Error("kafka: "+msg, keyvals...)
 	}
 }

@@ -1,14 +1,55 @@
 package main
 
 import (
-	"errors"
+	"log/slog"
+	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/spf13/cobra"
+
+	"topk/internal/list"
+	"topk/rollups"
 )
 
 func rollupCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:  "rollup",
-		RunE: func(*cobra.Command, []string) error { return errors.New("not built yet") },
+	config := rollups.DefaultConfig()
+	command := &cobra.Command{
+		Use:   "rollup",
+		Short: "Make the lists and publish them to PostgreSQL",
+		Long: "Follows the watermark of the ingestors, counts the most viewed items of every window, and publishes the lists.\n" +
+			"Several may run: one works, the others stand by for its lock.",
+		Args: cobra.NoArgs,
 	}
+	flags := command.Flags()
+	flags.StringVar(&config.ClickHouse, "clickhouse", config.ClickHouse, "ClickHouse DSN, over HTTP")
+	flags.StringVar(&config.Postgres, "postgres", config.Postgres, "PostgreSQL DSN")
+	flags.StringVar(&config.Listen, "listen", config.Listen, "host:port of /healthz, /readyz and /metrics")
+	flags.StringVar(&config.Clock, "clock", config.Clock, "wall, or event to follow recorded data")
+	flags.DurationVar(&config.IngestorTimeout, "ingestor-timeout", config.IngestorTimeout, "silence after which an ingestor is taken for dead")
+	flags.DurationVar(&config.Builder.VerifyTimeout, "verify-timeout", config.Builder.VerifyTimeout,
+		"what counting the candidates may take, before they are estimated")
+	flags.Uint64Var(&config.Builder.DuplicateRows, "duplicate-rows", config.Builder.DuplicateRows,
+		"events in a window up to which duplicates are counted across minutes")
+	flags.DurationVar(&config.KeepCounts, "keep-counts", config.KeepCounts, "life of landed counts, in event time")
+	flags.DurationVar(&config.KeepSketches, "keep-sketches", config.KeepSketches, "life of the sketches of minutes, in event time")
+	flags.DurationVar(&config.KeepEvents, "keep-events", config.KeepEvents, "life of raw events, in event time")
+	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
+	for _, w := range list.Windows {
+		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)
+		keep[w.Name] = flags.Duration("keep-versions-"+w.Name, config.KeepVersions[w.Name], "life of old versions of "+w.Name)
+	}
+	command.RunE = func(c *cobra.Command, _ []string) error {
+		for _, w := range list.Windows {
+			config.Every[w.Name], config.KeepVersions[w.Name] = *every[w.Name], *keep[w.Name]
+		}
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		worker, err := rollups.New(config, slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil)), registry)
+		if err != nil {
+			return err
+		}
+		return worker.Run(c.Context())
+	}
+	return command
 }

@@ -3,15 +3,14 @@ package clickhouse
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
+
+	"topk/embedded/engines"
 )
 
 // LibraryVariable names the library when the flag does not.
 const LibraryVariable = "TOPK_LIBCHDB"
 
-// FindLibrary returns the path of libchdb.so: the given one, else that of TOPK_LIBCHDB, else node_modules beside the
-// executable's folder, else under the working directory.
+// FindLibrary returns the path of libchdb.so: the given one, else that of TOPK_LIBCHDB, else the one among the engines.
 func FindLibrary(given string) (string, error) {
 	if given == "" {
 		given = os.Getenv(LibraryVariable)
@@ -22,30 +21,9 @@ func FindLibrary(given string) (string, error) {
 		}
 		return given, nil
 	}
-	var roots []string
-	if executable, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(executable); err == nil {
-			executable = real
-		}
-		roots = append(roots, filepath.Dir(filepath.Dir(executable)))
+	path, err := engines.ClickHouse()
+	if err != nil {
+		return "", fmt.Errorf("%w (or name the library with --lib or %s)", err, LibraryVariable)
 	}
-	if dir, err := os.Getwd(); err == nil {
-		roots = append(roots, dir)
-	}
-	for _, root := range roots {
-		path := filepath.Join(root, "embedded", "node_modules", "@chdb", libraryPackage(), "libchdb.so")
-		if _, err := os.Stat(path); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("libchdb.so was not found under %v: run `make engines`, or name it with --lib or %s", roots, LibraryVariable)
-}
-
-// libraryPackage is the npm package of the platform.
-func libraryPackage() string {
-	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
-	if runtime.GOOS == "darwin" {
-		return "lib-darwin-" + arch
-	}
-	return "lib-linux-" + arch + "-gnu"
+	return path, nil
 }

@@ -42,17 +42,30 @@ func Dir() (string, error) {
 	return "", ErrMissing
 }
 
+// ClickHouse returns the path of libchdb.so for this platform.
+func ClickHouse() (string, error) {
+	name := "lib-" + platform()
+	if runtime.GOOS == "linux" {
+		name += "-gnu"
+	}
+	return find(filepath.Join("@chdb", name, "libchdb.so"))
+}
+
 // Postgres returns the folder with PostgreSQL's bin, lib and share for this platform.
 func Postgres() (string, error) {
+	return find(filepath.Join("@embedded-postgres", platform(), "native"))
+}
+
+func find(path string) (string, error) {
 	dir, err := Dir()
 	if err != nil {
 		return "", err
 	}
-	native := filepath.Join(dir, "@embedded-postgres", platform(), "native")
-	if !isDir(native) {
-		return "", fmt.Errorf("%w (looked for %s)", ErrMissing, native)
+	path = filepath.Join(dir, path)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%w (looked for %s)", ErrMissing, path)
 	}
-	return filepath.EvalSymlinks(native)
+	return filepath.EvalSymlinks(path)
 }
 
 // platform is the machine in npm's words.

@@ -1,19 +1,22 @@
--- Space-Saving states of a day: who may be at the top of a slice, with an interval for each item and a floor for
--- the rest. Written by topk_day_mv from topk_hour, read by the rollup worker when it nominates candidates.
--- Grain: one state per slice and bucket once merged, one a block before.
--- 10,000 counters, all of them returned (load factor 1): the smallest is the floor that no absent item exceeds.
--- These parameters are part of the type of the state for ever.
--- Kept for ever: one state a day and slice.
--- Ordered by slice, then time: a window is one range of one slice.
+-- Space-Saving summaries of a day: rows of topk_hour combined by the rollup worker once a day has passed.
+-- Written by the rollup worker through rollups/sql/compact.sql, read when candidates are nominated.
+-- Grain: one row a combination, and several rows of a bucket add up. A row stands for the rows that it names in absorbed,
+-- which stay where they are: who reads both leaves the absorbed ones out.
+-- Kept: rows stay, a day is one row of an item type.
+-- Ordered by slice, then time: a window is one range of one slice. A row holds up to 10,000 items, so a granule is one row.
 CREATE TABLE topk.topk_day
 (
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
     slice LowCardinality(String) COMMENT 'global, country=IN, ...',
     bucket DateTime('UTC') COMMENT 'start of a day of event time',
-    items AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
-    applied SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+    block UInt64 COMMENT 'random, names this row',
+    absorbed Array(UInt64) COMMENT 'blocks of the rows that this one stands for, here and in topk_hour',
+    items Array(Tuple(item String, count UInt64, error UInt64)) COMMENT 'greatest count first, count - error <= truth <= count',
+    floor UInt64 COMMENT 'no item that is not in items has more views than this',
+    applied UInt64 COMMENT 'views of all items, replays included'
 )
-ENGINE = AggregatingMergeTree
+ENGINE = MergeTree
 PARTITION BY toStartOfYear(bucket)
-ORDER BY (item_type, slice, bucket)
-COMMENT 'Space-Saving states of a day'
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of a day'

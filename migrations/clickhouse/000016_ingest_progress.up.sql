@@ -10,6 +10,7 @@ CREATE TABLE topk.ingest_progress
     topic LowCardinality(String) COMMENT 'Kafka topic',
     partition UInt32 COMMENT 'Kafka partition',
     ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    first_offset Int64 COMMENT 'least offset of the block in that partition, whoever sent it',
     last_offset Int64 COMMENT 'greatest offset of that ingestor in the block',
     watermark DateTime64(3, 'UTC') COMMENT 'every event of this ingestor before it is in this block or an earlier one',
     last_seen DateTime64(3, 'UTC') COMMENT 'newest record timestamp, wall clock of the sender',

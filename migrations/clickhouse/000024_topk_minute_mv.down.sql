@@ -1,1 +1,0 @@
-DROP VIEW topk.topk_minute_mv SYNC

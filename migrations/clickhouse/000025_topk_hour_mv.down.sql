@@ -1,1 +1,0 @@
-DROP VIEW topk.topk_hour_mv SYNC

@@ -1,0 +1,202 @@
+package rollups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sort"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/internal/list"
+)
+
+const (
+	// nominees of an item type are verified: what a list stores, and as many again for those that replays or the ends
+	// of the window have put too high.
+	nominees = 3000
+	// storedItems are kept of a list: every k that can be asked for, and a spare that moves up when items are taken down.
+	storedItems = list.MaxK + 100
+	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
+	maxItemTypes = 100
+	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
+	typesSince = 4 * time.Hour
+	// questionBudget bounds each question that is not the verification itself.
+	questionBudget = 20 * time.Second
+)
+
+// ErrNotKept says that the counts of a window have been dropped.
+var ErrNotKept = errors.New("the window starts before what is kept")
+
+// Steps of a build, as they are timed.
+const (
+	stepNominate   = "nominate"
+	stepDuplicates = "duplicates"
+	stepVerify     = "verify"
+	stepEstimate   = "estimate"
+)
+
+// BuilderConfig bounds what one build may cost.
+type BuilderConfig struct {
+	VerifyTimeout time.Duration // what counting the candidates may take, before they are estimated
+	DuplicateRows uint64        // events in a window up to which duplicates are counted over the whole of it
+}
+
+// Builder answers what the lists of a window are at a moment, for every item type at once. It publishes nothing. It is not
+// safe for concurrent use: it remembers what it has worked out of closed minutes.
+type Builder struct {
+	conn       driver.Conn
+	config     BuilderConfig
+	log        *slog.Logger
+	timing     func(window, step string, took time.Duration)
+	minutes    map[time.Time]minuteMark
+	duplicates *duplicates
+	keptSince  time.Time // older counts have been dropped
+}
+
+// NewBuilder returns a builder on a connection. timing is told how long each step took, and may be nil.
+func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing func(window, step string, took time.Duration)) *Builder {
+	if timing == nil {
+		timing = func(string, string, time.Duration) {}
+	}
+	return &Builder{conn: conn, config: config, log: log, timing: timing, minutes: map[time.Time]minuteMark{},
+		duplicates: newDuplicates(conn, config.DuplicateRows)}
+}
+
+// KeptSince tells the builder that older counts may have been dropped.
+func (b *Builder) KeptSince(t time.Time) { b.keptSince = t }
+
+// question is one window at one moment.
+type question struct {
+	window     list.Window
+	from, asOf time.Time
+	types      []string
+}
+
+// Build returns the lists of [asOf - window, asOf), one an item type seen lately, by item type.
+func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time) ([]*list.List, error) {
+	q := question{window: window, from: asOf.Add(-window.Length), asOf: asOf}
+	if q.from.Before(b.keptSince) {
+		return nil, fmt.Errorf("build %s at %s: %w", window.Name, asOf.Format(time.RFC3339), ErrNotKept)
+	}
+	var err error
+	if q.types, err = b.itemTypes(ctx, asOf); err != nil || len(q.types) == 0 {
+		return nil, err
+	}
+	started := time.Now()
+	named, err := b.nominate(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	started = b.took(q, stepNominate, started)
+	// Distinct events are counted before what landed, so that a late arrival between the two can only raise the bound.
+	distinct, err := b.duplicates.distinct(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	repeats, err := b.duplicates.repeats(ctx, q, distinct)
+	if err != nil {
+		return nil, err
+	}
+	started = b.took(q, stepDuplicates, started)
+	counted, err := b.verify(ctx, q, named)
+	if err == nil {
+		b.took(q, stepVerify, started)
+		return b.assemble(q, named, counted, repeats), nil
+	}
+	if !overBudget(err) {
+		return nil, err
+	}
+	started = b.took(q, stepVerify, started)
+	b.log.Warn("verification exceeded its budget", "window", window.Name, "as_of", asOf, "error", err)
+	if counted, err = b.estimate(ctx, q, named); err != nil {
+		return nil, err
+	}
+	b.took(q, stepEstimate, started)
+	return b.assemble(q, named, counted, repeats), nil
+}
+
+func (b *Builder) took(q question, step string, started time.Time) time.Time {
+	now := time.Now()
+	b.timing(q.window.Name, step, now.Sub(started))
+	return now
+}
+
+func (b *Builder) itemTypes(ctx context.Context, asOf time.Time) ([]string, error) {
+	var types []string
+	p := parameters{"slice": list.GlobalSlice, "since": asOf.Add(-typesSince), "until": asOf, "types": maxItemTypes}
+	err := read(ctx, b.conn, "item_types", p, questionBudget, func(r driver.Rows) error {
+		var name string
+		if err := r.Scan(&name); err != nil {
+			return err
+		}
+		types = append(types, name)
+		return nil
+	})
+	sort.Strings(types)
+	return types, err
+}
+
+// counts are what is known of the candidates of a window.
+type counts struct {
+	method string
+	counts map[string]map[string]interval // item type -> item -> interval
+	totals map[string]uint64              // item type -> views of all items
+}
+
+// interval holds the views of an item as landed, duplicates that clients sent included.
+type interval struct{ lower, upper uint64 }
+
+// assemble orders what was counted. repeats is, per item type, how many of the views were sent more than once.
+func (b *Builder) assemble(q question, named map[string]*nomination, c counts, repeats map[string]uint64) []*list.List {
+	lists := make([]*list.List, 0, len(q.types))
+	for _, itemType := range q.types {
+		l := &list.List{ItemType: itemType, Window: q.window.Name, Slice: list.GlobalSlice, From: q.from, AsOf: q.asOf,
+			Method: c.method, Total: c.totals[itemType], Partial: []string{}, MaxOvercount: repeats[itemType]}
+		if n := named[itemType]; n != nil {
+			l.Floor = n.unseen
+		}
+		fill(l, c.counts[itemType], repeats[itemType])
+		lists = append(lists, l)
+	}
+	return lists
+}
+
+// fill puts the items into order, and says what is proven of them. repeated views may all be of any one item, so each
+// item's lower bound is less by all of them.
+func fill(l *list.List, counted map[string]interval, repeated uint64) {
+	items := make([]list.Item, 0, len(counted))
+	for id, n := range counted {
+		if n.upper == 0 {
+			continue
+		}
+		lower := n.lower - min(repeated, n.lower)
+		items = append(items, list.Item{ItemID: id, Count: n.upper, Lower: lower, Upper: n.upper})
+		l.MaxOvercount = max(l.MaxOvercount, n.upper-n.lower+min(repeated, n.lower))
+	}
+	sort.Slice(items, func(i, j int) bool {
+		if items[i].Count != items[j].Count {
+			return items[i].Count > items[j].Count
+		}
+		return items[i].ItemID < items[j].ItemID
+	})
+	if len(items) > storedItems {
+		l.Floor = max(l.Floor, items[storedItems].Count)
+		items = items[:storedItems:storedItems]
+	}
+	l.Other = l.Total
+	for i := range items {
+		items[i].Position, items[i].Rank = i+1, i+1
+		if i > 0 && items[i].Count == items[i-1].Count {
+			items[i].Rank = items[i-1].Rank
+		}
+		l.Other -= min(l.Other, items[i].Count)
+	}
+	l.Items = items
+	l.Certified = l.CertifiedTo(list.MaxK)
+	if len(items) == 0 {
+		l.Reason = fmt.Sprintf("no %s was counted in the window", l.ItemType)
+	}
+}

@@ -1,0 +1,231 @@
+package rollups
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/list"
+	"topk/internal/wire"
+)
+
+// stream is a random stream, and how it arrives.
+type stream struct {
+	seed       uint64
+	skew       float64 // Zipf exponent
+	items      int
+	events     int
+	states     int     // blocks that it arrives in, each a state to be merged
+	length     int     // seconds
+	duplicates float64 // share of events that are sent again, some with another time
+	replays    int     // blocks that arrive twice
+	optimize   bool    // background merges between arrival and reading
+}
+
+// arrival is a stream in blocks, and the truth of it.
+type arrival struct {
+	blocks [][]message
+	events []event // as sent, repeats included
+	first  map[[2]string]time.Time
+}
+
+func ranks(r *rand.Rand, skew float64, items int) func() int {
+	sums := make([]float64, items)
+	total := 0.0
+	for i := range sums {
+		total += math.Pow(float64(i+1), -skew)
+		sums[i] = total
+	}
+	return func() int { return sort.SearchFloat64s(sums, r.Float64()*total) }
+}
+
+// make draws the stream. The same seed gives the same stream.
+func (s stream) make(e *engines, itemType string, start time.Time) arrival {
+	r := rand.New(rand.NewPCG(s.seed, 1))
+	rank := ranks(r, s.skew, s.items)
+	a := arrival{blocks: make([][]message, s.states), first: map[[2]string]time.Time{}}
+	rows := make([]map[count]uint64, s.states)
+	send := func(v event) {
+		a.events = append(a.events, v)
+		block := int(v.at.Sub(start)/time.Second) * s.states / s.length
+		block = min(max(block+r.IntN(3)-1, 0), s.states-1)
+		if rows[block] == nil {
+			rows[block] = map[count]uint64{}
+		}
+		rows[block][count{itemType: itemType, id: v.id, country: []string{"", "IN", "DE"}[r.IntN(3)], second: v.at.Truncate(time.Second)}]++
+	}
+	for n := range s.events {
+		v := event{itemType: itemType, id: fmt.Sprintf("item-%d", rank()), eventID: fmt.Sprintf("e%d", n),
+			at: start.Add(time.Duration(r.IntN(s.length*1000)) * time.Millisecond)}
+		a.first[[2]string{v.id, v.eventID}] = v.at
+		send(v)
+		for r.Float64() < s.duplicates {
+			if again := v.at.Add(time.Duration(r.IntN(3)) * time.Second); again.Before(start.Add(time.Duration(s.length) * time.Second)) {
+				v.at = again
+			}
+			send(v)
+		}
+	}
+	for block := range rows {
+		m := e.message()
+		for row, n := range rows[block] {
+			row.n = n
+			m.rows = append(m.rows, row)
+		}
+		a.blocks[block] = []message{m}
+	}
+	return a
+}
+
+// truth counts the events of [from, asOf), each once. A repeat with another time counts where any of its times is inside.
+func (a arrival) truth(from, asOf time.Time) map[string]uint64 {
+	seen := map[[2]string]bool{}
+	truth := map[string]uint64{}
+	for _, v := range a.events {
+		key := [2]string{v.id, v.eventID}
+		if v.at.Before(from) || !v.at.Before(asOf) || seen[key] {
+			continue
+		}
+		seen[key] = true
+		truth[v.id]++
+	}
+	return truth
+}
+
+// arrive lands the blocks in a random order, some of them twice.
+func (a arrival) arrive(t *testing.T, e *engines, s stream, order uint64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(s.seed, order))
+	for i, block := range r.Perm(len(a.blocks)) {
+		e.land(t, wire.CountsTopic, a.blocks[block]...)
+		if i < s.replays {
+			e.land(t, wire.CountsTopic, a.blocks[block]...)
+		}
+	}
+	e.landEvents(t, a.events)
+	if s.optimize {
+		for _, table := range []string{"topk_10s", "counts_second", "counts_minute", "landed", "cms_minute"} {
+			e.Query(t, "OPTIMIZE TABLE topk."+table+" FINAL")
+		}
+	}
+}
+
+// requireClaims holds a list against the truth.
+func requireClaims(t *testing.T, l *list.List, truth map[string]uint64) {
+	t.Helper()
+	listed := map[string]bool{}
+	for _, item := range l.Items {
+		n := truth[item.ItemID]
+		listed[item.ItemID] = true
+		require.GreaterOrEqual(t, item.Count, n, "count of %s is below the truth", item.ItemID)
+		require.LessOrEqual(t, item.Count, n+l.MaxOvercount, "count of %s exceeds the bound", item.ItemID)
+		require.LessOrEqual(t, item.Lower, n, item.ItemID)
+		require.GreaterOrEqual(t, item.Upper, n, item.ItemID)
+	}
+	type entry struct {
+		id string
+		n  uint64
+	}
+	var brute []entry
+	for id, n := range truth {
+		brute = append(brute, entry{id, n})
+		if !listed[id] {
+			require.LessOrEqual(t, n, l.Floor, "%s was left out and exceeds the floor", id)
+		}
+	}
+	slices.SortFunc(brute, func(a, b entry) int {
+		if a.n != b.n {
+			return int(b.n) - int(a.n)
+		}
+		return map[bool]int{true: -1, false: 1}[a.id < b.id]
+	})
+	for _, k := range []int{1, 10, 100, 1000} {
+		cut := l.Cut(k)
+		if !cut.Certified {
+			continue
+		}
+		require.Len(t, cut.Items, min(k, len(brute)), "certified to %d", k)
+		for _, item := range cut.Items {
+			require.True(t, slices.ContainsFunc(brute[:len(cut.Items)], func(b entry) bool { return b.id == item.ItemID }),
+				"certified to %d, but %s does not belong", k, item.ItemID)
+		}
+	}
+}
+
+var streams = []stream{
+	{seed: 1, skew: 0, items: 1, events: 500, states: 1, length: 60},
+	{seed: 2, skew: 0, items: 50_000, events: 30_000, states: 1, length: 60},
+	{seed: 3, skew: 0.5, items: 20_000, events: 30_000, states: 3, length: 100, duplicates: 0.02},
+	{seed: 4, skew: 1, items: 12_000, events: 30_000, states: 12, length: 400, duplicates: 0.001, replays: 2},
+	{seed: 5, skew: 1, items: 3_000, events: 20_000, states: 40, length: 3700, replays: 1, optimize: true},
+	{seed: 6, skew: 1.3, items: 50_000, events: 40_000, states: 6, length: 90, optimize: true},
+	{seed: 7, skew: 1.7, items: 5_000, events: 20_000, states: 24, length: 700, duplicates: 0.3},
+	{seed: 8, skew: 2, items: 50_000, events: 30_000, states: 100, length: 3600, duplicates: 0.01},
+	{seed: 9, skew: 1.1, items: 30, events: 3_000, states: 300, length: 320},
+}
+
+func testClaims(t *testing.T, e *engines) {
+	sawEstimate := 0
+	for _, s := range streams {
+		t.Run(fmt.Sprintf("seed %d, skew %.1f, %d items, %d states", s.seed, s.skew, s.items, s.states), func(t *testing.T) {
+			start := e.newDay().Add(90 * time.Minute)
+			a := s.make(e, "video", start)
+			a.arrive(t, e, s, 2)
+			exact, sketches := e.builder(), e.builder(func(c *BuilderConfig) { c.VerifyTimeout = time.Nanosecond })
+			asOf := start.Add(time.Duration(s.length-s.length/9) * time.Second)
+			before := map[string]string{}
+			for _, w := range list.Windows {
+				truth := a.truth(asOf.Add(-w.Length), asOf)
+				l := build(t, exact, w.Name, "video", asOf)
+				require.Equal(t, list.MethodVerified, l.Method)
+				if s.duplicates == 0 {
+					require.Zero(t, l.MaxOvercount, "nothing was sent twice, replays or not")
+				}
+				requireClaims(t, l, truth)
+				before[w.Name] = show(l)
+				l = build(t, sketches, w.Name, "video", asOf)
+				require.Equal(t, list.MethodEstimated, l.Method)
+				requireClaims(t, l, truth)
+				sawEstimate++
+			}
+			// Combined minutes and merged parts change no list.
+			for done := 1; done > 0; {
+				var err error
+				done, err = compact(t.Context(), e.conn, asOf)
+				require.NoError(t, err)
+			}
+			for _, w := range list.Windows {
+				l := build(t, exact, w.Name, "video", asOf)
+				requireClaims(t, l, a.truth(asOf.Add(-w.Length), asOf))
+				require.Equal(t, before[w.Name], show(l), "after minutes were combined")
+				requireClaims(t, build(t, sketches, w.Name, "video", asOf), a.truth(asOf.Add(-w.Length), asOf))
+			}
+		})
+	}
+	require.Positive(t, sawEstimate)
+}
+
+// The same messages in another order give the same list, item for item.
+func testOrderChangesNothing(t *testing.T, e *engines) {
+	s := stream{seed: 11, skew: 0.8, items: 9_000, events: 20_000, states: 30, length: 600, duplicates: 0.01}
+	var lists []string
+	for order := range uint64(3) {
+		s.optimize, s.replays = order == 1, int(order)
+		start := e.newDay()
+		a := s.make(e, "video", start)
+		a.arrive(t, e, s, 100+order)
+		text := ""
+		for _, w := range list.Windows {
+			text += show(build(t, e.builder(), w.Name, "video", start.Add(571*time.Second)))
+		}
+		lists = append(lists, text)
+	}
+	require.Equal(t, lists[0], lists[1])
+	require.Equal(t, lists[0], lists[2])
+}

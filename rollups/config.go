@@ -1,0 +1,102 @@
+package rollups
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"topk/internal/clickhouse"
+	"topk/internal/list"
+)
+
+// Clocks: whether lists follow events as they happen, or recorded ones.
+const (
+	ClockWall  = "wall"
+	ClockEvent = "event"
+)
+
+// Config is what the rollup worker is started with.
+type Config struct {
+	ClickHouse string // DSN, http://host:port/topk
+	Postgres   string // DSN, postgres://user@host:port/database
+	Listen     string // host:port of /healthz, /readyz and /metrics
+	Clock      string // ClockWall or ClockEvent
+
+	IngestorTimeout time.Duration // how far behind a partition's newest record an ingestor is taken for dead
+	Builder         BuilderConfig
+	Every           map[string]time.Duration // least time between two builds of a window, by window
+	KeepVersions    map[string]time.Duration // how long old versions of a window's lists stay, by window
+	KeepCounts      time.Duration            // life of landed counts and identities, in event time
+	KeepSketches    time.Duration            // life of the sketches and summaries of minutes
+	KeepEvents      time.Duration            // life of raw events
+}
+
+// DefaultConfig has the endpoints of `topk dev`, and paces that keep the worker well under half a core at 100,000 events/s.
+func DefaultConfig() Config {
+	return Config{
+		ClickHouse:      "http://127.0.0.1:18123/topk",
+		Postgres:        "postgres://topk@127.0.0.1:15432/topk?sslmode=disable",
+		Listen:          "127.0.0.1:8082",
+		Clock:           ClockWall,
+		IngestorTimeout: 15 * time.Second,
+		Builder:         BuilderConfig{VerifyTimeout: 5 * time.Second, DuplicateRows: 10_000_000},
+		Every:           map[string]time.Duration{"1m": time.Second, "5m": 5 * time.Second, "1h": 20 * time.Second},
+		KeepVersions:    map[string]time.Duration{"1m": 10 * time.Minute, "5m": time.Hour, "1h": time.Hour},
+		KeepCounts:      4 * time.Hour,
+		KeepSketches:    48 * time.Hour,
+		KeepEvents:      30 * 24 * time.Hour,
+	}
+}
+
+// longestWindow must lie within what is kept, with an hour to spare: partitions are hours.
+func longestWindow() time.Duration {
+	var longest time.Duration
+	for _, w := range list.Windows {
+		longest = max(longest, w.Length)
+	}
+	return longest
+}
+
+// Validate reports every mistake at once.
+func (c Config) Validate() error {
+	var mistakes []error
+	wrong := func(format string, a ...any) { mistakes = append(mistakes, fmt.Errorf(format, a...)) }
+	if _, err := clickhouse.Options(c.ClickHouse); err != nil {
+		wrong("clickhouse: %w", err)
+	}
+	if c.Postgres == "" {
+		wrong("postgres: DSN is empty: give one such as postgres://topk@127.0.0.1:15432/topk")
+	} else if _, err := pgx.ParseConfig(c.Postgres); err != nil {
+		wrong("postgres: %w", err)
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		wrong("listen: %w", err)
+	}
+	if c.Clock != ClockWall && c.Clock != ClockEvent {
+		wrong("clock: %q is not %s or %s", c.Clock, ClockWall, ClockEvent)
+	}
+	if c.IngestorTimeout < time.Second {
+		wrong("ingestor-timeout: %s is shorter than 1s, the time between an ingestor's heartbeats and more", c.IngestorTimeout)
+	}
+	if c.Builder.VerifyTimeout <= 0 {
+		wrong("verify-timeout: %s is not positive", c.Builder.VerifyTimeout)
+	}
+	for _, w := range list.Windows {
+		if c.Every[w.Name] < 100*time.Millisecond {
+			wrong("every %s: %s is shorter than 100ms", w.Name, c.Every[w.Name])
+		}
+		if c.KeepVersions[w.Name] < time.Minute {
+			wrong("keep-versions %s: %s is shorter than 1m, in which readers may still ask for a version", w.Name, c.KeepVersions[w.Name])
+		}
+	}
+	if least := longestWindow() + time.Hour; c.KeepCounts < least {
+		wrong("keep-counts: %s is shorter than %s, the longest window and an hour", c.KeepCounts, least)
+	}
+	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
+		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
+	}
+	return errors.Join(mistakes...)
+}

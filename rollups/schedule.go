@@ -1,0 +1,49 @@
+package rollups
+
+import "time"
+
+const (
+	// revise is how often a list is built anew for an as_of that stands still: events that come late change it.
+	revise = 5 * time.Second
+	// Watermarks of the wall clock move every second, those of recorded data as fast as it is read. One that has stood still
+	// for longer has come to its end, and is published at once by every window.
+	stillWall  = 1500 * time.Millisecond
+	stillEvent = 300 * time.Millisecond
+)
+
+// schedule decides when a window is built.
+type schedule struct {
+	every time.Duration // least time between two builds
+	still time.Duration
+
+	seen    time.Time // newest as_of
+	changed time.Time // when it was first seen
+	built   time.Time // as_of of the last list
+	at      time.Time // when that was begun
+}
+
+func newSchedule(every time.Duration, clock string) *schedule {
+	still := stillWall
+	if clock == ClockEvent {
+		still = stillEvent
+	}
+	return &schedule{every: every, still: still}
+}
+
+// due says whether to build for asOf now. It never asks for an as_of before the last one.
+func (s *schedule) due(now, asOf time.Time) bool {
+	if asOf.After(s.seen) {
+		s.seen, s.changed = asOf, now
+	}
+	switch {
+	case asOf.IsZero() || asOf.Before(s.built):
+		return false
+	case asOf.Equal(s.built):
+		return now.Sub(s.at) >= max(s.every, revise)
+	default:
+		return s.built.IsZero() || now.Sub(s.at) >= s.every || now.Sub(s.changed) >= s.still
+	}
+}
+
+// done records a list that was published, or found unchanged.
+func (s *schedule) done(began, asOf time.Time) { s.at, s.built = began, asOf }

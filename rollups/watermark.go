@@ -1,0 +1,153 @@
+package rollups
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/internal/wire"
+)
+
+// progress is how far one ingestor has been read from one partition, in whole blocks.
+type progress struct {
+	topic      string
+	partition  uint32
+	ingestor   string // name@start in epoch milliseconds
+	watermark  time.Time
+	lastSeen   time.Time
+	closed     bool
+	partitions uint32
+}
+
+// place is a partition of a topic.
+type place struct {
+	topic     string
+	partition uint32
+}
+
+func (p place) String() string { return fmt.Sprintf("%s/%d", p.topic, p.partition) }
+
+// waterline is what the partitions together say.
+type waterline struct {
+	asOf    time.Time // every event before it has been counted; zero when unknown
+	mark    time.Time // the same before it was floored to a second
+	missing []string  // partitions that nothing is known of
+}
+
+// ready says whether lists may be published.
+func (w waterline) ready() bool { return len(w.missing) == 0 && !w.asOf.IsZero() }
+
+// topics must both have been read: counts make the lists, events their bound on duplicates.
+var topics = []string{wire.CountsTopic, wire.EventsTopic}
+
+// lowest is the least watermark over all partitions of both topics. timeout is how much older than a partition's newest
+// record an ingestor's last one may be until it is taken for dead.
+func lowest(rows []progress, timeout time.Duration) waterline {
+	places := map[place][]progress{}
+	partitions := map[string]uint32{}
+	for _, row := range rows {
+		at := place{row.topic, row.partition}
+		places[at] = append(places[at], row)
+		partitions[row.topic] = max(partitions[row.topic], row.partitions)
+	}
+	var line waterline
+	first := true
+	for _, topic := range topics {
+		if partitions[topic] == 0 {
+			line.missing = append(line.missing, topic)
+		}
+		for n := range partitions[topic] {
+			at := place{topic, n}
+			if len(places[at]) == 0 {
+				line.missing = append(line.missing, at.String())
+				continue
+			}
+			mark := partitionMark(places[at], timeout)
+			if first || mark.Before(line.mark) {
+				line.mark, first = mark, false
+			}
+		}
+	}
+	if len(line.missing) > 0 || line.mark.Unix() <= 0 {
+		line.mark = time.Time{}
+		return line
+	}
+	line.asOf = line.mark.Truncate(time.Second)
+	return line
+}
+
+// partitionMark is the least watermark of the ingestors that may still send to a partition. When all have stopped by
+// themselves it is the greatest: nobody holds anything back.
+func partitionMark(rows []progress, timeout time.Duration) time.Time {
+	rows = newestStarts(rows)
+	var newest, closed, least time.Time
+	for _, row := range rows {
+		if row.lastSeen.After(newest) {
+			newest = row.lastSeen
+		}
+	}
+	alive := 0
+	for _, row := range rows {
+		switch {
+		case row.closed:
+			if row.watermark.After(closed) {
+				closed = row.watermark
+			}
+		case newest.Sub(row.lastSeen) > timeout: // dead
+		default:
+			if alive == 0 || row.watermark.Before(least) {
+				least = row.watermark
+			}
+			alive++
+		}
+	}
+	if alive == 0 {
+		return closed
+	}
+	return least
+}
+
+// newestStarts leaves out ingestors that a later start of the same name has superseded.
+func newestStarts(rows []progress) []progress {
+	latest := map[string]string{}
+	for _, row := range rows {
+		name, start, _ := strings.Cut(row.ingestor, "@")
+		if have, ok := latest[name]; !ok || laterStart(start, have) {
+			latest[name] = start
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(row progress) bool {
+		name, start, _ := strings.Cut(row.ingestor, "@")
+		return latest[name] != start
+	})
+}
+
+// laterStart compares decimal numbers of any length as texts.
+func laterStart(a, b string) bool {
+	if len(a) != len(b) {
+		return len(a) > len(b)
+	}
+	return a > b
+}
+
+// progressBudget bounds the question that is asked several times a second. An hour of progress is about 100,000 rows.
+const progressBudget = 5 * time.Second
+
+func readProgress(ctx context.Context, conn driver.Conn) ([]progress, error) {
+	var rows []progress
+	err := read(ctx, conn, "progress", nil, progressBudget, func(r driver.Rows) error {
+		var row progress
+		var closed uint8
+		if err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions); err != nil {
+			return err
+		}
+		row.closed = closed == 1
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}

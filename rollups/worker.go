@@ -1,0 +1,196 @@
+// Package rollups is the rollup worker: it follows the watermark, makes the lists of every window, and publishes them.
+package rollups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"topk/internal/clickhouse"
+	"topk/internal/list"
+)
+
+const (
+	progressPoll = 200 * time.Millisecond // how often the watermark is asked for: a fifth of the second that as_of moves by
+	dueCheck     = 50 * time.Millisecond  // how often a window looks whether it is due; no query
+	keepEvery    = 5 * time.Second        // how often minutes are combined and old rows removed
+	firstBackoff = 500 * time.Millisecond
+	lastBackoff  = 10 * time.Second
+)
+
+// Worker makes and publishes lists while it holds the lock, and waits for it otherwise.
+type Worker struct {
+	config  Config
+	conn    driver.Conn
+	log     *slog.Logger
+	metrics *metrics
+
+	line     atomic.Pointer[waterline] // newest watermark; as_of never moves back in it
+	asked    atomic.Int64              // when ClickHouse last answered, Unix nanoseconds
+	elected  atomic.Int64              // when PostgreSQL last answered, Unix nanoseconds
+	gatherer prometheus.Gatherer
+}
+
+// New checks the configuration. It does no I/O.
+func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worker, error) {
+	if err := config.Validate(); err != nil {
+		return nil, err
+	}
+	conn, err := clickhouse.Open(config.ClickHouse)
+	if err != nil {
+		return nil, err
+	}
+	return &Worker{config: config, conn: conn, log: log, metrics: newMetrics(registry), gatherer: registry}, nil
+}
+
+// Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
+func (w *Worker) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, w.conn.Close()) }()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.serve(ctx) })
+	group.Go(func() error { w.follow(ctx); return nil })
+	group.Go(func() error { w.stand(ctx); return nil })
+	return group.Wait()
+}
+
+// follow keeps the watermark, also on standby.
+func (w *Worker) follow(ctx context.Context) {
+	var told waterline
+	wait := backoff{}
+	for {
+		rows, err := readProgress(ctx, w.conn)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			w.log.Warn("ask for the watermark", "error", err)
+			wait.pause(ctx)
+			continue
+		}
+		wait.reset()
+		w.asked.Store(time.Now().UnixNano())
+		line := w.advance(lowest(rows, w.config.IngestorTimeout))
+		w.metrics.observe(line, time.Now())
+		if len(line.missing) > 0 && len(told.missing) == 0 {
+			w.log.Warn("nothing is published while partitions are missing", "missing", line.missing)
+		}
+		if len(line.missing) == 0 && len(told.missing) > 0 {
+			w.log.Info("every partition is there")
+		}
+		told = line
+		pause(ctx, progressPoll)
+	}
+}
+
+// advance stores a watermark. It never moves back: what was published stays published.
+func (w *Worker) advance(line waterline) waterline {
+	if last := w.line.Load(); last != nil && line.ready() && line.asOf.Before(last.asOf) {
+		line.asOf, line.mark = last.asOf, last.mark
+	} else if last != nil && !line.ready() {
+		line.asOf, line.mark = last.asOf, last.mark // what was known stays, missing says that it must not be used
+	}
+	w.line.Store(&line)
+	return line
+}
+
+// stand waits for the lock, and leads while it is held.
+func (w *Worker) stand(ctx context.Context) {
+	wait := backoff{}
+	for ctx.Err() == nil {
+		leader, err := lead(ctx, w.config.Postgres)
+		switch {
+		case errors.Is(err, errStandby):
+			w.elected.Store(time.Now().UnixNano())
+			wait.reset()
+			pause(ctx, standbyPoll)
+			continue
+		case err != nil:
+			if ctx.Err() == nil {
+				w.log.Warn("ask for the lock", "error", err)
+			}
+			wait.pause(ctx)
+			continue
+		}
+		wait.reset()
+		w.lead(ctx, leader)
+	}
+}
+
+// lead builds and publishes until the lock is lost or ctx ends.
+func (w *Worker) lead(ctx context.Context, l *leader) {
+	w.log.Info("this worker leads")
+	w.metrics.leading.Set(1)
+	defer w.metrics.leading.Set(0)
+	defer l.release()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return l.hold(ctx, func() { w.elected.Store(time.Now().UnixNano()) }) })
+	for _, window := range list.Windows {
+		group.Go(func() error { w.publishWindow(ctx, l, window); return nil })
+	}
+	group.Go(func() error { w.keep(ctx, l); return nil })
+	if err := group.Wait(); err != nil {
+		w.log.Warn("this worker no longer leads", "error", err)
+	}
+}
+
+// publishWindow publishes the lists of one window whenever they are due. Windows do not wait for one another.
+func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Window) {
+	p := &publisher{
+		worker: w, leader: l, window: window, last: map[string][]byte{},
+		builder:  NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step),
+		schedule: newSchedule(w.config.Every[window.Name], w.config.Clock),
+	}
+	wait := backoff{}
+	for ctx.Err() == nil {
+		if line := w.line.Load(); line != nil && line.ready() && p.schedule.due(time.Now(), line.asOf) {
+			if err := p.run(ctx, line.asOf); err != nil && ctx.Err() == nil {
+				w.metrics.failures.WithLabelValues(window.Name).Inc()
+				w.log.Warn("the last good lists stay", "window", window.Name, "as_of", line.asOf, "error", err)
+				wait.pause(ctx)
+				continue
+			}
+			wait.reset()
+		}
+		pause(ctx, dueCheck)
+	}
+}
+
+// keep combines minutes, drops what is too old, and removes versions that nobody points to.
+func (w *Worker) keep(ctx context.Context, l *leader) {
+	for ctx.Err() == nil {
+		if line := w.line.Load(); line != nil && line.ready() {
+			if err := w.keepOnce(ctx, l, line.asOf); err != nil && ctx.Err() == nil {
+				w.log.Warn("keep house", "error", err)
+			}
+		}
+		pause(ctx, keepEvery)
+	}
+}
+
+func (w *Worker) keepOnce(ctx context.Context, l *leader, asOf time.Time) error {
+	combined, err := compact(ctx, w.conn, asOf)
+	w.metrics.compactions.Add(float64(combined))
+	if err != nil {
+		return fmt.Errorf("combine summaries: %w", err)
+	}
+	dropped, err := dropOld(ctx, w.conn, w.config.keeps(), asOf)
+	w.metrics.drops.Add(float64(dropped))
+	if err != nil {
+		return fmt.Errorf("drop old partitions: %w", err)
+	}
+	for window, life := range w.config.KeepVersions {
+		removed, err := l.prune(ctx, window, time.Now().Add(-life))
+		w.metrics.pruned.Add(float64(removed))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
