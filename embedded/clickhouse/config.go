@@ -18,8 +18,15 @@ const (
 	// maxQuerySize is ClickHouse's own default for max_query_size; a request may raise it to maxQuerySizeAllowed.
 	maxQuerySize        = 256 << 10
 	maxQuerySizeAllowed = 64 << 20
-	// maxBufferedResult bounds a result in a format that cannot be sent in pieces: it is held in memory twice.
+	// maxQueryID bounds the caller's id, which is added to the statement as a comment of at most maxMarkerSize bytes.
+	maxQueryID    = 1 << 10
+	maxMarkerSize = 4 << 10
+	// maxBufferedResult bounds a result that is kept whole because the caller asked for wait_end_of_query.
 	maxBufferedResult = 256 << 20
+	// holdbackSize is how much of a result waits for more before the status is sent: ClickHouse's own buffer.
+	holdbackSize = 1 << 20
+	// pipeChunk is how much of a result is read from the engine at a time.
+	pipeChunk = 256 << 10
 	// maxHeaderBytes holds the URL, hence queries in it: ClickHouse's http_max_uri_size.
 	maxHeaderBytes = 1 << 20
 	// maxSessions are kept for clients that send session_id, each with an engine connection of its own.

@@ -24,6 +24,7 @@ const (
 	codeTooManyQueries        = 202
 	codeQueryWithSameID       = 216
 	codeQueryWasCancelled     = 394
+	codeTooManyBytes          = 396
 	codeUnknownException      = 1002
 	codeAuthenticationFailed  = 516
 )
@@ -70,6 +71,16 @@ func asException(err error) *Exception {
 	return &Exception{Code: code, Text: strings.TrimSpace(text)}
 }
 
+// readonlyHint says why a GET was refused.
+func readonlyHint(r *http.Request, err error) error {
+	problem := asException(err)
+	if problem.Code != codeReadonly || r.Method == http.MethodPost {
+		return problem
+	}
+	return &Exception{Code: problem.Code, Text: problem.Text + " For queries over HTTP, method GET implies readonly. " +
+		"You should use method POST for modifying queries."}
+}
+
 // status maps a code as ClickHouse's exceptionCodeToHTTPStatus does, except that a full queue is 503: a client that
 // waits and tries again does the right thing.
 func (e *Exception) status() int {
@@ -82,14 +93,13 @@ func (e *Exception) status() int {
 var statuses = statusTable(map[int][]int{
 	http.StatusUnauthorized:          {194},
 	http.StatusForbidden:             {192, 193, 497, 516, 512},
-	http.StatusBadRequest:            {36, 427, 6, 25, 26, 38, 41, 72, 441, 675, 676, 27, 376, 15, 44, 64, 63, 8, 167, 168, 65, 62, 117, 53, 321},
-	http.StatusNotFound:              {60, 46, 47, 50, 56, 81, 115, 105, 71, 73, 336, 78, 511},
+	http.StatusBadRequest:            {36, 427, 6, 25, 26, 38, 41, 72, 441, 675, 676, 27, 376, 15, 44, 8, 167, 168, 62, 117, 53, 321},
+	http.StatusNotFound:              {60, 46, 47, 50, 56, 81, 115, 73, 336, 78, 511},
 	http.StatusRequestEntityTooLarge: {229},
 	http.StatusNotImplemented:        {48},
 	http.StatusServiceUnavailable:    {209, 76, 439, codeTooManyQueries},
 	http.StatusLengthRequired:        {381},
 	http.StatusRequestTimeout:        {159},
-	http.StatusUnsupportedMediaType:  {745},
 })
 
 func statusTable(codes map[int][]int) map[int]int {

@@ -10,17 +10,6 @@ import (
 // defaultFormat is ClickHouse's over HTTP.
 const defaultFormat = "TabSeparated"
 
-// piecewise are the formats whose pieces, each made as a result of its own, are together the whole result. All others
-// have something before, between or after their rows, so their results are made at once and bounded.
-var piecewise = map[string]bool{
-	"native": true, "rowbinary": true, "rowbinarywithdefaults": true, "msgpack": true, "null": true,
-	"tabseparated": true, "tsv": true, "tabseparatedraw": true, "tsvraw": true, "raw": true, "csv": true,
-	"jsoneachrow": true, "jsonlines": true, "ndjson": true, "jsonstringseachrow": true,
-	"jsoncompacteachrow": true, "jsoncompactstringseachrow": true, "tskv": true, "lineasstring": true, "rawblob": true,
-}
-
-func isPiecewise(format string) bool { return piecewise[strings.ToLower(format)] }
-
 func contentType(format string) string {
 	name := strings.ToLower(format)
 	switch {

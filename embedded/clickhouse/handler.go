@@ -61,6 +61,7 @@ func (h *handler) query(w http.ResponseWriter, r *http.Request) {
 		err = out.finish()
 	}
 	if err != nil {
+		err = readonlyHint(r, err)
 		_, _ = io.CopyN(io.Discard, &patientReader{body: r.Body, control: http.NewResponseController(w)}, maxDrained)
 		out.fail(err)
 	}
@@ -137,7 +138,7 @@ func readSource(request *request, body io.Reader) (source string, rest io.Reader
 }
 
 // run gets a connection in the request's state and runs the statement on it.
-func (h *handler) run(r *http.Request, request *request, parsed statement.Statement, data io.Reader, out *output) error {
+func (h *handler) run(r *http.Request, request *request, parsed statement.Statement, data io.Reader, out *output) (err error) {
 	format := parsed.Format
 	if format == "" || parsed.Kind == statement.Insert {
 		format = request.format
@@ -145,15 +146,11 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 	if format == "" {
 		format = defaultFormat
 	}
-	wanted := request.state
-	if parsed.Kind == statement.Select && (!isPiecewise(format) || request.buffered) {
-		wanted.settings = bufferLimit(wanted.settings)
-	}
-	conn, give, err := h.connection(request.session, wanted, parsed.Kind)
+	conn, give, err := h.connection(request.session, request.state, parsed.Kind)
 	if err != nil {
 		return err
 	}
-	defer give()
+	defer func() { give(err == nil) }()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer h.running.watch(ctx, request.id)()
@@ -162,7 +159,7 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 	case statement.Insert:
 		return runInsert(ctx, conn, parsed, text, data, request, out)
 	case statement.Select:
-		return runSelect(ctx, conn, text, format, request, out)
+		return runSelect(ctx, cancel, conn, parsed, format, request, out)
 	case statement.Kill:
 		if parsed.Target != "" {
 			text = "KILL QUERY WHERE position(query, " + quoteText(marker(parsed.Target)) + ") > 0 AND query NOT ILIKE 'KILL%' ASYNC"
@@ -171,9 +168,10 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 	return runWhole(conn, text, format, request, out)
 }
 
-// connection returns one for a statement, and what gives it back. A statement that changes its session leaves a
-// connection behind that nobody else may get.
-func (h *handler) connection(session sessionRequest, state state, kind statement.Kind) (*chdb.Connection, func(), error) {
+// connection returns one for a statement, and what gives it back once it is known whether the statement succeeded. The
+// library leaves what a failed statement had written so far in its connection, where the next result would begin with
+// it; and a statement that changes its session leaves a connection behind that nobody else may get.
+func (h *handler) connection(session sessionRequest, state state, kind statement.Kind) (*chdb.Connection, func(ok bool), error) {
 	if session.id != "" {
 		return h.sessions.take(session, state)
 	}
@@ -181,8 +179,11 @@ func (h *handler) connection(session sessionRequest, state state, kind statement
 	if err != nil {
 		return nil, nil, err
 	}
-	if kind == statement.Session {
-		return conn, conn.Close, nil
-	}
-	return conn, func() { h.pool.put(conn, state) }, nil
+	return conn, func(ok bool) {
+		if ok && kind != statement.Session {
+			h.pool.put(conn, state)
+		} else {
+			conn.Close()
+		}
+	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/klauspost/compress/zstd"
@@ -88,8 +89,9 @@ func (o *output) encode(coding string) {
 	o.closers = append(o.closers, writer)
 }
 
-// write sends a piece of the result.
+// write sends a piece of the result. A client that does not read for too long is given up: it holds a query's turn.
 func (o *output) write(piece []byte) error {
+	_ = http.NewResponseController(o.w).SetWriteDeadline(time.Now().Add(bodyIdleTimeout)) // only a test's writer has none
 	_, err := o.sink.Write(piece)
 	return err
 }

@@ -3,43 +3,12 @@ package clickhouse
 import (
 	"context"
 	"io"
-	"strconv"
 
 	"topk/embedded/clickhouse/internal/chdb"
 	"topk/embedded/clickhouse/internal/statement"
 )
 
-// runSelect answers a query, in pieces where the format allows it.
-func runSelect(ctx context.Context, conn *chdb.Connection, text, format string, request *request, out *output) error {
-	if !isPiecewise(format) || request.buffered {
-		return runWhole(conn, text, format, request, out)
-	}
-	stream, err := conn.Stream(text, format, request.params)
-	if err != nil {
-		return err
-	}
-	defer stream.Close()
-	for {
-		piece, statistics, err := stream.Fetch()
-		if err != nil {
-			return err
-		}
-		out.start(format, statistics)
-		if len(piece) == 0 {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			stream.Cancel()
-			return exception(codeQueryWasCancelled, "Query was cancelled. (QUERY_WAS_CANCELLED)")
-		}
-		if err := out.write(piece); err != nil {
-			stream.Cancel()
-			return err
-		}
-	}
-}
-
-// runWhole answers with a result that is made at once, and everything without a result.
+// runWhole answers with a result that is made at once: of statements that have none, or a small one.
 func runWhole(conn *chdb.Connection, text, format string, request *request, out *output) error {
 	result, statistics, err := conn.Query(text, format, request.params)
 	if err != nil {
@@ -47,17 +16,6 @@ func runWhole(conn *chdb.Connection, text, format string, request *request, out 
 	}
 	out.start(format, statistics)
 	return out.write(result)
-}
-
-// bufferLimit makes the engine refuse a result that is too large to be made at once.
-func bufferLimit(settings []setting) []setting {
-	for _, s := range settings {
-		if s.name == "max_result_bytes" {
-			return settings
-		}
-	}
-	return append(settings[:len(settings):len(settings)],
-		setting{"max_result_bytes", strconv.Itoa(maxBufferedResult)}, setting{"result_overflow_mode", "throw"})
 }
 
 // runInsert streams data into an INSERT. Memory stays bounded: the engine takes a piece when it is done with the last.

@@ -45,7 +45,7 @@ var transport = map[string]func(*request, string) error{
 	"database":                   func(r *request, v string) error { r.state.database = v; return nil },
 	"default_format":             func(r *request, v string) error { r.format = v; return nil },
 	"client_protocol_version":    number(func(r *request, n int) { r.protocol = n }),
-	"max_query_size":             number(func(r *request, n int) { r.maxQuery = min(max(n, 0), maxQuerySizeAllowed) }),
+	"max_query_size":             number(setMaxQuery),
 	"compress":                   flag(func(r *request, on bool) { r.compress = on }),
 	"decompress":                 flag(func(r *request, on bool) { r.decompress = on }),
 	"enable_http_compression":    flag(func(r *request, on bool) { r.httpCoding = on }),
@@ -62,6 +62,12 @@ var transport = map[string]func(*request, string) error{
 	// Every insert is in a part before it is answered, whatever was asked: that is the stronger promise.
 	"async_insert": ignored, "wait_for_async_insert": ignored, "wait_for_async_insert_timeout": ignored,
 	"async_insert_busy_timeout_ms": ignored, "async_insert_max_data_size": ignored,
+}
+
+// setMaxQuery leaves the engine room for the marker that is added to the statement.
+func setMaxQuery(r *request, n int) {
+	r.maxQuery = min(max(n, 0), maxQuerySizeAllowed)
+	r.state.settings = append(r.state.settings, setting{"max_query_size", strconv.Itoa(r.maxQuery + maxMarkerSize)})
 }
 
 func ignored(*request, string) error { return nil }
@@ -118,6 +124,9 @@ func parseRequest(r *http.Request) (*request, error) {
 	slices.SortFunc(parsed.state.settings, func(a, b setting) int { return strings.Compare(a.name, b.name) })
 	if parsed.id == "" {
 		parsed.id = newID()
+	}
+	if len(parsed.id) > maxQueryID {
+		return nil, exception(codeBadArguments, "The query_id is longer than %d bytes. (BAD_ARGUMENTS)", maxQueryID)
 	}
 	return parsed, nil
 }

@@ -29,7 +29,7 @@ type session struct {
 func newSessions(pool *pool) *sessions { return &sessions{pool: pool, open: map[string]*session{}} }
 
 // take returns the connection of a session. One query at a time may use it.
-func (s *sessions) take(request sessionRequest, state state) (conn *chdb.Connection, give func(), err error) {
+func (s *sessions) take(request sessionRequest, state state) (conn *chdb.Connection, give func(ok bool), err error) {
 	current, err := s.claim(request)
 	if err != nil {
 		return nil, nil, err
@@ -40,9 +40,15 @@ func (s *sessions) take(request sessionRequest, state state) (conn *chdb.Connect
 	if err == nil {
 		err = prepare(current.conn, state)
 	}
-	give = func() { s.give(request, current) }
+	give = func(ok bool) {
+		if !ok && current.conn != nil {
+			// The library keeps what a failed statement had written; this takes it out, so that the session can go on.
+			_, _, _ = current.conn.Query("SELECT 1", "Null", nil)
+		}
+		s.give(request, current)
+	}
 	if err != nil {
-		give()
+		give(false)
 		return nil, nil, err
 	}
 	return current.conn, give, nil

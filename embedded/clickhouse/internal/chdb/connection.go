@@ -59,19 +59,6 @@ func (c *Connection) Query(query, format string, params []Param) ([]byte, Statis
 	return c.lib.take(result)
 }
 
-// Stream starts a statement whose result is fetched piece by piece.
-func (c *Connection) Stream(query, format string, params []Param) (*Stream, error) {
-	result := c.call(c.lib.streamQuery, query, format, params)
-	if result == 0 {
-		return nil, errNoResult
-	}
-	if err := c.lib.errorOf(result); err != nil {
-		c.lib.destroyResult(result)
-		return nil, err
-	}
-	return &Stream{conn: c, result: result}, nil
-}
-
 // Insert starts an INSERT without FORMAT clause or data; the data is appended in the given format.
 func (c *Connection) Insert(query, format string, params []Param) (*Insert, error) {
 	handle := c.call(c.lib.streamInsert, query, format, params)
@@ -99,44 +86,10 @@ func (c *Connection) call(function paramsCall, query, format string, params []Pa
 		pin.pointers(names), pin.sizes(nameLens), pin.pointers(values), pin.sizes(valueLens), uint64(len(params)))
 }
 
-// Class is what a statement does, as the engine's parser sees it.
-type Class uint32
-
-// The classes of chdb_query_class.
-const (
-	ReadOnly Class = iota
-	Mutating
-	MutatingGlobal
-	Control
-	Unknown
-)
-
-// Analysis is what a text holds, without running it.
-type Analysis struct {
-	Statements uint32 // 0 when the text did not parse
-	Class      Class
-}
-
-type analysisV1 struct{ structSize, statementCount, flags, queryClass uint32 }
-
-// Classify parses sql with the connection's parser and settings.
-func (c *Connection) Classify(sql string) (Analysis, error) {
-	var pin pinned
-	defer pin.release()
-	out := &analysisV1{structSize: uint32(unsafe.Sizeof(analysisV1{}))}
-	pin.pin(unsafe.Pointer(out))
-	if c.lib.classify(c.inner, pin.cstring(sql), uint64(len(sql)), nil, 0, unsafe.Pointer(out)) != 0 {
-		return Analysis{}, errors.New("the engine could not classify the statement")
-	}
-	return Analysis{Statements: out.statementCount, Class: Class(out.queryClass)}, nil
-}
-
 // pinned keeps Go memory in place and alive for the length of one C call.
 type pinned struct{ pinner runtime.Pinner }
 
 func (p *pinned) release() { p.pinner.Unpin() }
-
-func (p *pinned) pin(pointer unsafe.Pointer) { p.pinner.Pin(pointer) }
 
 func (p *pinned) cstring(text string) unsafe.Pointer {
 	buffer := append([]byte(text), 0)

@@ -16,10 +16,7 @@ type Library struct {
 	connect             func(argc int32, argv unsafe.Pointer) uintptr
 	closeConn           func(conn uintptr)
 	shutdown            func() int32
-	streamQuery         paramsCall
 	query               paramsCall
-	streamFetch         func(conn, result uintptr) uintptr
-	streamCancel        func(conn, result uintptr)
 	destroyResult       func(result uintptr)
 	resultBuffer        func(result uintptr) unsafe.Pointer
 	resultLength        func(result uintptr) uint64
@@ -35,7 +32,6 @@ type Library struct {
 	streamCancelInsert  func(stream uintptr)
 	streamInsertError   func(stream uintptr) unsafe.Pointer
 	destroyInsertStream func(stream uintptr)
-	classify            func(conn uintptr, sql unsafe.Pointer, length uint64, db unsafe.Pointer, dbLength uint64, out unsafe.Pointer) int32
 }
 
 // paramsCall is the shape that the query and insert calls with bound parameters share.
@@ -68,9 +64,6 @@ func (l *Library) symbols() map[string]any {
 		"chdb_close_conn":                  &l.closeConn,
 		"chdb_shutdown":                    &l.shutdown,
 		"chdb_query_with_params_n":         &l.query,
-		"chdb_stream_query_with_params_n":  &l.streamQuery,
-		"chdb_stream_fetch_result":         &l.streamFetch,
-		"chdb_stream_cancel_query":         &l.streamCancel,
 		"chdb_destroy_query_result":        &l.destroyResult,
 		"chdb_result_buffer":               &l.resultBuffer,
 		"chdb_result_length":               &l.resultLength,
@@ -86,7 +79,6 @@ func (l *Library) symbols() map[string]any {
 		"chdb_stream_cancel_insert":        &l.streamCancelInsert,
 		"chdb_stream_insert_error":         &l.streamInsertError,
 		"chdb_destroy_insert_stream":       &l.destroyInsertStream,
-		"chdb_classify_query_n":            &l.classify,
 	}
 }
 

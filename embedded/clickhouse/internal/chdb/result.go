@@ -7,28 +7,6 @@ import (
 
 var errNoResult = errors.New("the engine returned no result")
 
-// Stream is a result in pieces. Fetch, Cancel and Close must not run at the same time.
-type Stream struct {
-	conn   *Connection
-	result uintptr
-}
-
-// Fetch returns the next piece as the format's bytes, and io.EOF-like nil when there is no more.
-func (s *Stream) Fetch() ([]byte, Statistics, error) {
-	return s.conn.lib.take(s.conn.lib.streamFetch(s.conn.inner, s.result))
-}
-
-// Cancel stops the statement.
-func (s *Stream) Cancel() { s.conn.lib.streamCancel(s.conn.inner, s.result) }
-
-// Close frees the handle; it must be called once, also after Cancel.
-func (s *Stream) Close() {
-	if s.result != 0 {
-		s.conn.lib.destroyResult(s.result)
-		s.result = 0
-	}
-}
-
 // Insert is a running INSERT. Its calls must not run at the same time.
 type Insert struct {
 	lib    *Library

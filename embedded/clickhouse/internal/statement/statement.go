@@ -36,7 +36,8 @@ var (
 type Statement struct {
 	Kind   Kind
 	Text   string // without a closing semicolon; of an Insert, without FORMAT clause and data
-	Format string // input format of an Insert, output format of an Output that names one
+	Format string // input format of an Insert, output format of a Select or Output that names one
+	Cut    int    // where in Text the FORMAT clause of a Select begins, or would; INTO OUTFILE goes there
 	Data   int    // where the data of an Insert begins in the source
 	Target string // KILL QUERY WHERE query_id = '...': the id
 }
@@ -100,7 +101,7 @@ func parseOther(source string, tokens []token) (Statement, error) {
 			return Statement{}, ErrOutfile
 		}
 	}
-	result.Format = outputFormat(tokens)
+	result.Format, result.Cut = outputFormat(tokens, len(text))
 	if result.Kind == Kill {
 		result.Target = killTarget(tokens)
 	}
@@ -165,17 +166,17 @@ func anyOf(t token, keywords []string) bool {
 	return false
 }
 
-// outputFormat finds FORMAT name at the end, or before a last SETTINGS clause.
-func outputFormat(tokens []token) string {
+// outputFormat finds FORMAT name at the end, or before a last SETTINGS clause, and where it begins.
+func outputFormat(tokens []token, end int) (string, int) {
 	for i := len(tokens) - 2; i > 0; i-- {
 		if !tokens[i].is("FORMAT") || tokens[i+1].kind != word {
 			continue
 		}
 		if i+2 == len(tokens) || tokens[i+2].is("SETTINGS") {
-			return tokens[i+1].text
+			return tokens[i+1].text, tokens[i].start
 		}
 	}
-	return ""
+	return "", end
 }
 
 // killTarget reads KILL QUERY WHERE query_id = '...' [SYNC | ASYNC | TEST].
