@@ -1,10 +1,33 @@
 package list
 
 // CertifiedTo says whether it is proven that no item outside the first k positions belongs in them.
+//
+// Every position kept must surely beat everything left out: its Lower exceeds Floor, which bounds each item that is not in
+// Items, and the counts of the positions behind k. Equality with Floor proves nothing, because an item that was never
+// named could have that many views and the smaller id. Equality with a listed position is enough where MaxOvercount is 0:
+// both counts are then exact, and the order between them is total. A list with fewer than k items is whole only if no
+// other item has a view.
 func (l *List) CertifiedTo(k int) bool {
-	if k >= len(l.Items) {
-		return l.Certified
+	if k > len(l.Items) {
+		return l.Floor == 0
 	}
-	last := l.Items[k-1].Count
-	return last >= l.Floor
+	if l.Floor == 0 && k == len(l.Items) {
+		return true
+	}
+	least := l.Items[0].Lower
+	for _, item := range l.Items[:k] {
+		least = min(least, item.Lower)
+	}
+	if least <= l.Floor {
+		return false
+	}
+	if l.MaxOvercount == 0 {
+		return true
+	}
+	for _, item := range l.Items[k:] {
+		if least <= item.Count {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,43 @@
+package list
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCertifiedToIsTrueOnlyWhenProven(t *testing.T) {
+	exact := func(counts ...uint64) []Item {
+		items := make([]Item, len(counts))
+		for i, n := range counts {
+			items[i] = Item{Count: n, Lower: n, Upper: n}
+		}
+		return items
+	}
+	less := func(by uint64, counts ...uint64) []Item {
+		items := exact(counts...)
+		for i := range items {
+			items[i].Lower -= min(by, items[i].Lower)
+		}
+		return items
+	}
+	for name, c := range map[string]struct {
+		list List
+		k    int
+		want bool
+	}{
+		"whole and empty":                   {List{}, 10, true},
+		"empty, but something was left out": {List{Floor: 1}, 10, false},
+		"shorter than k and whole":          {List{Items: exact(3, 1)}, 10, true},
+		"shorter than k, not whole":         {List{Items: exact(3, 2), Floor: 1}, 10, false},
+		"whole with duplicates":             {List{Items: less(9, 3, 1), MaxOvercount: 9}, 2, true},
+		"above the floor":                   {List{Items: exact(5, 4), Floor: 3}, 2, true},
+		"at the floor an id could be less":  {List{Items: exact(5, 4), Floor: 4}, 2, false},
+		"a tie of exact counts is ordered":  {List{Items: exact(5, 4, 4), Floor: 3}, 2, true},
+		"a tie of bounds is not":            {List{Items: less(1, 5, 4, 3), Floor: 1, MaxOvercount: 1}, 2, false},
+		"bounds that do not meet":           {List{Items: less(1, 9, 8, 3), Floor: 1, MaxOvercount: 1}, 2, true},
+		"a low bound high up":               {List{Items: []Item{{Count: 9, Lower: 2}, {Count: 8, Lower: 8}, {Count: 3}}, MaxOvercount: 7}, 2, false},
+	} {
+		require.Equal(t, c.want, c.list.CertifiedTo(c.k), name)
+	}
+}
