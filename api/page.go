@@ -16,21 +16,22 @@ type page struct {
 	compressed *representation // gzip; nil where it does not pay
 }
 
-// representation is a body with the headers that belong to it. Header values are slices because that is what http.Header
-// holds: a request assigns them and allocates nothing.
+// representation is a body with the headers that belong to it, in both forms in which an answer leaves. Header values are
+// slices because that is what http.Header holds: a request assigns them and allocates nothing.
 type representation struct {
-	body     []byte
-	etag     []string
-	length   []string
-	encoding []string // nil for a plain body
+	body         []byte
+	etag         []string
+	length       []string
+	encoding     []string // nil for a plain body
+	cacheControl []string
+
+	found       []byte // the head of a 200 as bytes, all but Date and the empty line
+	notModified []byte // the same of a 304
 }
 
-func newPage(body []byte, tag string, compress bool) (*page, error) {
-	p := &page{plain: representation{
-		body:   body,
-		etag:   []string{`"` + tag + `"`},
-		length: []string{strconv.Itoa(len(body))},
-	}}
+// newPage makes a page of a JSON body.
+func newPage(body []byte, tag, cacheControl string, compress bool) (*page, error) {
+	p := &page{plain: newRepresentation(body, tag, "", cacheControl)}
 	if !compress || len(body) < minCompressedBytes {
 		return p, nil
 	}
@@ -42,18 +43,33 @@ func newPage(body []byte, tag string, compress bool) (*page, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("compress list: %w", err)
 	}
-	p.compressed = &representation{
-		body:     buffer.Bytes(),
-		etag:     []string{`"` + tag + `.gzip"`},
-		length:   []string{strconv.Itoa(buffer.Len())},
-		encoding: []string{"gzip"},
-	}
+	compressed := newRepresentation(buffer.Bytes(), tag+".gzip", "gzip", cacheControl)
+	p.compressed = &compressed
 	return p, nil
 }
 
-// choose returns the representation for a client's Accept-Encoding.
-func (p *page) choose(acceptEncoding string) *representation {
-	if p.compressed != nil && acceptEncoding != "" && acceptsGzip(acceptEncoding) {
+func newRepresentation(body []byte, tag, encoding, cacheControl string) representation {
+	r := representation{
+		body:         body,
+		etag:         []string{`"` + tag + `"`},
+		length:       []string{strconv.Itoa(len(body))},
+		cacheControl: []string{cacheControl},
+	}
+	shared := "Cache-Control: " + cacheControl + "\r\nEtag: " + r.etag[0] + "\r\nVary: " + varyAcceptEncoding[0] + "\r\n"
+	own := ""
+	if encoding != "" {
+		r.encoding = []string{encoding}
+		own = "Content-Encoding: " + encoding + "\r\n"
+	}
+	own += "Content-Length: " + r.length[0] + "\r\nContent-Type: " + contentTypeJSON[0] + "\r\n"
+	r.found = []byte("HTTP/1.1 200 OK\r\n" + shared + own)
+	r.notModified = []byte("HTTP/1.1 304 Not Modified\r\n" + shared)
+	return r
+}
+
+// choose returns the representation for a client that takes gzip, or does not.
+func (p *page) choose(gzip bool) *representation {
+	if gzip && p.compressed != nil {
 		return p.compressed
 	}
 	return &p.plain

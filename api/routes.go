@@ -12,29 +12,31 @@ import (
 	"topk/internal/problem"
 )
 
+// topKRoute is the name of the lists' route in metrics, aliases included.
+const topKRoute = "/v1/topk"
+
 // routes is everything the API answers.
-func (s *Server) routes() http.Handler {
+func (s *Server) routes(topKMetrics *routeMetrics) http.Handler {
 	e := echo.New()
 	e.Logger.SetOutput(io.Discard) // errors become problems; nothing is logged per request
 	others := s.metrics.route("other")
 	e.HTTPErrorHandler = func(err error, c echo.Context) { s.fail(err, c, others) }
 
 	read := []string{http.MethodGet, http.MethodHead}
-	topK := s.measured("/v1/topk", s.topK)
-	e.Match(read, "/v1/topk", topK)
-	e.Match(read, "/topk", topK)
-	e.Match(read, "/top", topK)
-
-	e.Match(read, "/healthz", s.measured("/healthz", s.health))
-	e.Match(read, "/readyz", s.measured("/readyz", s.ready))
+	topK := s.measured(topKMetrics, s.topK)
+	for _, path := range listPaths {
+		e.Match(read, path, topK)
+	}
+	e.Match(read, "/healthz", s.measured(s.metrics.route("/healthz"), s.health))
+	e.Match(read, "/readyz", s.measured(s.metrics.route("/readyz"), s.ready))
 	metrics := promhttp.HandlerFor(s.gather, promhttp.HandlerOpts{})
-	e.Match(read, "/metrics", s.measured("/metrics", func(c echo.Context, _ time.Time) error {
+	e.Match(read, "/metrics", s.measured(s.metrics.route("/metrics"), func(c echo.Context, _ time.Time) error {
 		metrics.ServeHTTP(c.Response(), c.Request())
 		return nil
 	}))
 
 	if s.config.Ingest != "" {
-		forward := s.measured("/v1/events", s.forward())
+		forward := s.measured(s.metrics.route("/v1/events"), s.forward())
 		e.POST("/v1/events", forward)
 		e.POST("/views", forward)
 	}
@@ -44,10 +46,9 @@ func (s *Server) routes() http.Handler {
 // handler answers a request that came in at now.
 type handler func(c echo.Context, now time.Time) error
 
-// measured counts and times a handler under a route's name, and turns its error into a problem. It is no Echo middleware,
-// because those are put together anew for each request.
-func (s *Server) measured(route string, h handler) echo.HandlerFunc {
-	m := s.metrics.route(route)
+// measured counts and times a handler, and turns its error into a problem. It is no Echo middleware, because those are put
+// together anew for each request.
+func (s *Server) measured(m *routeMetrics, h handler) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		start := time.Now()
 		if err := h(c, s.now()); err != nil {

@@ -19,9 +19,8 @@ const maxPagesPerList = 64
 
 // served is one version of a list, ready to be written out. It is made once, by the follower, and read by every request.
 type served struct {
-	list         *list.List
-	cacheControl []string
-	staleAt      int64 // Unix nanoseconds from which the list is stale; 0 is never
+	list    *list.List
+	staleAt int64 // Unix nanoseconds from which the list is stale; 0 is never
 
 	items []byte // the JSON of all items, separated by commas
 	ends  []int  // ends[i] is where item i ends in items
@@ -37,7 +36,7 @@ type pageKey struct {
 
 // newServed prepares a list. The list must not change afterwards.
 func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
-	s := &served{list: l, cacheControl: []string{cacheControl(l.Window)}}
+	s := &served{list: l}
 	if staleAfter > 0 {
 		s.staleAt = l.PublishedAt.Add(every(l.Window) + staleAfter).UnixNano()
 	}
@@ -112,7 +111,7 @@ func (s *served) render(key pageKey, compress bool) (*page, error) {
 	body = append(body, '[')
 	body = append(body, s.items[:end]...)
 	body = append(body, ']', '}')
-	return newPage(body, s.tag(key), compress)
+	return newPage(body, s.tag(key), cacheControl(s.list.Window), compress)
 }
 
 // tag names the body: a version never changes, and the time of publishing tells apart databases that were made anew and

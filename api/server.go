@@ -56,42 +56,43 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	follower := &follower{
+	f := &follower{
 		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
 		memory: s.memory, metrics: s.metrics, log: s.log,
 	}
 	var following sync.WaitGroup
-	following.Go(func() { follower.run(ctx) })
+	following.Go(func() { f.run(ctx) })
 	defer following.Wait()
 	defer cancel() // before the wait above
 
+	topKMetrics := s.metrics.route(topKRoute)
+	handover := newHandover(listener.Addr())
 	server := &http.Server{
-		Handler:           s.routes(),
+		Handler:           s.routes(topKMetrics),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ConnContext:       withConn,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	s.log.Info("api listens", "address", listener.Addr().String())
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(gatherListener{listener}) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
+	go func() { failed <- server.Serve(handover) }()
+	front := &front{
+		answer: s.plain, metrics: topKMetrics, now: s.now, handover: handover, log: s.log,
+		conns: make(map[net.Conn]struct{}),
 	}
+	s.log.Info("api listens", "address", listener.Addr().String())
 	// The listener closes first, so a balancer's next request goes elsewhere; requests under way are answered.
+	err := front.serve(ctx, listener)
 	stopping, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer stop()
-	err := server.Shutdown(stopping)
-	if served := <-failed; err == nil && !errors.Is(served, http.ErrServerClosed) {
-		err = served
+	err = errors.Join(err, server.Shutdown(stopping))
+	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
 	}
 	if err != nil {
-		return fmt.Errorf("shut down: %w", err)
+		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
 }

@@ -18,10 +18,13 @@ import (
 var (
 	contentTypeJSON    = []string{"application/json"}
 	varyAcceptEncoding = []string{"Accept-Encoding"}
-	neverPublishedTTL  = []string{"public, max-age=1"}
 )
 
+// neverPublishedCacheControl is short: the list is awaited.
+const neverPublishedCacheControl = "public, max-age=1"
+
 // topK answers GET /v1/topk. A ready answer is a map look-up and a write of bytes.
+// Most requests do not come here: see front.go.
 func (s *Server) topK(c echo.Context, now time.Time) error {
 	r := c.Request()
 	q, mistakes := parseQuery(r.URL.RawQuery)
@@ -42,16 +45,16 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return writePage(c, page, found.cacheControl)
+	return writePage(c, page)
 }
 
 // writePage answers with a page, or with 304 when the client holds it.
-func writePage(c echo.Context, p *page, cacheControl []string) error {
+func writePage(c echo.Context, p *page) error {
 	r, w := c.Request(), c.Response()
-	chosen := p.choose(joined(r.Header["Accept-Encoding"]))
+	chosen := p.choose(acceptsGzip(joined(r.Header["Accept-Encoding"])))
 	h := w.Header()
 	h["Etag"] = chosen.etag
-	h["Cache-Control"] = cacheControl
+	h["Cache-Control"] = chosen.cacheControl
 	h["Vary"] = varyAcceptEncoding
 	if held := r.Header["If-None-Match"]; held != nil && matches(joined(held), chosen.etag[0]) {
 		w.WriteHeader(http.StatusNotModified)
@@ -66,7 +69,7 @@ func writePage(c echo.Context, p *page, cacheControl []string) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	_ = writeWhole(w.Writer, r, chosen.body) // the client is gone when this fails, and nobody is left to tell
+	_, _ = w.Write(chosen.body) // the client is gone when this fails, and nobody is left to tell
 	return nil
 }
 
@@ -102,11 +105,11 @@ func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error 
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write(body) // a hash never fails
-	p, err := newPage(body, "0."+strconv.FormatUint(hash.Sum64(), 36), false)
+	p, err := newPage(body, "0."+strconv.FormatUint(hash.Sum64(), 36), neverPublishedCacheControl, false)
 	if err != nil {
 		return err
 	}
-	return writePage(c, p, neverPublishedTTL)
+	return writePage(c, p)
 }
 
 // maxNamedTypes bounds how many item types an error lists.
@@ -131,4 +134,25 @@ func badRequest(mistakes []problem.Error) *problem.Problem {
 	p := problem.New(http.StatusBadRequest, detail)
 	p.Errors = mistakes
 	return p
+}
+
+// plain answers a plain request with what topK would, or leaves it to topK.
+func (s *Server) plain(p *plainRequest, now time.Time) (head, body []byte, status int, ok bool) {
+	lists := s.memory.load()
+	if lists == nil {
+		return nil, nil, 0, false
+	}
+	found := lists.lists[p.query.key]
+	if found == nil {
+		return nil, nil, 0, false
+	}
+	page, err := found.page(p.query.k, found.stale(now))
+	if err != nil {
+		return nil, nil, 0, false // topK comes upon it again, and reports it
+	}
+	chosen := page.choose(p.gzip)
+	if p.conditional && matches(p.ifNoneMatch, chosen.etag[0]) {
+		return chosen.notModified, nil, http.StatusNotModified, true
+	}
+	return chosen.found, chosen.body, http.StatusOK, true
 }
