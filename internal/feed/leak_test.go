@@ -24,7 +24,8 @@ func TestNothingIsLeftRunning(t *testing.T) {
 	api := (&server{ingestor: fine}).start(t)
 	before := runtime.NumGoroutine()
 	for _, ingest := range []string{recordedURL, refuseURL} {
-		_, _ = feed.Replay(t.Context(), feed.ReplayConfig{Path: nasa, Ingest: ingest, Batch: 5000, Clock: feed.ClockWall})
+		_, _ = feed.Replay(t.Context(), feed.ReplayConfig{Path: nasa, Ingest: ingest, Batch: 500, Clock: feed.ClockWall,
+			Until: time.Date(1995, 8, 1, 8, 0, 0, 0, time.UTC)})
 	}
 	for _, ingest := range []string{fineURL, refuseURL} {
 		cfg := smallLoad(ingest)
