@@ -20,7 +20,6 @@ var badEvents = []string{
 	`{"event_id":ID,"item_id":"lone\ud800","event_time":TIME}`,
 	`{"event_id":ID,"item_id":7,"event_time":TIME}`,
 	`{"event_id":ID,"item_type":"Video","item_id":"bad_type","event_time":TIME}`,
-	`{"event_id":ID,"item_id":"no_time"}`,
 	`{"event_id":ID,"item_id":"bad_time","event_time":"yesterday"}`,
 	`{"event_id":ID,"item_id":"bad_time","event_time":1.5}`,
 	`{"event_id":ID,"item_id":"bad_time","event_time":-1}`,

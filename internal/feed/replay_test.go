@@ -1,18 +1,19 @@
 package feed_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"compress/gzip"
 
 	"github.com/stretchr/testify/require"
 
@@ -42,19 +43,19 @@ func TestReplayKeepsOrderAndIdentity(t *testing.T) {
 	require.Equal(t, []string{"1995-08-01T19:00:00Z"}, ingestor.watermarks)
 	first := ingestor.events
 	require.Len(t, first, len(rows))
+	want := make([]sentEvent, len(rows))
 	for i, row := range rows {
-		millis, err := strconv.ParseInt(row[1], 10, 64)
-		require.NoError(t, err)
-		requireMillis(t, millis, first[i].Time)
-		require.Equal(t, []string{"events-" + row[0], "video", row[2], row[3], row[4], row[5], row[6]},
-			[]string{first[i].ID, first[i].ItemType, first[i].ItemID, first[i].Country, first[i].Category, first[i].Language,
-				first[i].Viewer})
+		want[i] = sentEvent{ID: "events-" + row[0], ItemType: "video", ItemID: row[2], Time: json.RawMessage(row[1]), Country: row[3],
+			Category: row[4], Language: row[5], Viewer: row[6]}
 	}
+	require.True(t, reflect.DeepEqual(want, first), "the events are the rows, in their order")
 
 	ingestor.events = nil
-	_, err = feed.Replay(t.Context(), cfg)
+	cfg.Until, cfg.Batch = time.Date(1995, 8, 1, 8, 0, 0, 0, time.UTC), 777
+	report, err = feed.Replay(t.Context(), cfg)
 	require.NoError(t, err)
-	require.Equal(t, first, ingestor.events, "a second replay repeats the first exactly")
+	require.NotZero(t, report.Accepted)
+	require.True(t, reflect.DeepEqual(first[:report.Accepted], ingestor.events), "a second replay repeats the first exactly")
 }
 
 func TestReplayInStepsSendsEveryEventOnce(t *testing.T) {
@@ -62,17 +63,18 @@ func TestReplayInStepsSendsEveryEventOnce(t *testing.T) {
 	address := ingestor.start(t)
 	start := time.Date(1995, 8, 1, 6, 0, 0, 0, time.UTC)
 	total := 0
-	for from := start; from.Before(start.Add(13 * time.Hour)); from = from.Add(time.Hour) {
+	const step = 5 * time.Hour
+	for from := start; from.Before(start.Add(13 * time.Hour)); from = from.Add(step) {
 		report, err := feed.Replay(t.Context(), feed.ReplayConfig{
-			Path: nasa, Ingest: address, From: from, Until: from.Add(time.Hour), Watermark: from.Add(time.Hour),
+			Path: nasa, Ingest: address, From: from, Until: from.Add(step), Watermark: from.Add(step),
 		})
 		require.NoError(t, err)
-		require.Equal(t, from.Add(time.Hour), report.Watermark)
+		require.Equal(t, from.Add(step), report.Watermark)
 		require.Equal(t, report.Rows, report.LeftOut+report.Accepted)
 		total += report.Accepted
 	}
 	require.Equal(t, 30969, total)
-	require.Len(t, ingestor.watermarks, 13)
+	require.Len(t, ingestor.watermarks, 3)
 	ids := map[string]bool{}
 	for _, event := range ingestor.events {
 		ids[event.ID] = true
@@ -273,4 +275,21 @@ func ids(events []sentEvent) []string {
 		out[i] = event.ID
 	}
 	return out
+}
+
+func TestIDPrefixIsTheBaseNameWithinItsBound(t *testing.T) {
+	long := strings.Repeat("é", 40)
+	for path, want := range map[string]string{
+		"/a/b/day.csv.gz":   "day",
+		"day.ndjson":        "day",
+		"day.of.all.jsonl":  "day.of.all",
+		"-":                 "stdin",
+		long + ".csv":       strings.Repeat("é", 21),
+		"bad\xffname.csv":   "badname",
+		"no-extension-here": "no-extension-here",
+	} {
+		cfg := feed.ReplayConfig{Path: path, Ingest: "http://h"}
+		require.NoError(t, cfg.Validate())
+		require.Equal(t, want, cfg.IDPrefix)
+	}
 }

@@ -14,7 +14,7 @@ import (
 // Chi-square over ranks, with the tail in one cell. The bound is the mean of the statistic plus five standard deviations
 // of it, and seeds are fixed, so a right sampler passes always.
 func TestZipfFollowsItsLaw(t *testing.T) {
-	const draws = 400_000
+	const draws = 100_000
 	for _, n := range []uint64{1, 2, 1000, 100_000_000} {
 		for _, exponent := range []float64{0, 0.5, 0.999999999, 1, 1.1, 2, 4} {
 			t.Run(fmt.Sprintf("s=%v n=%d", exponent, n), func(t *testing.T) {
@@ -24,7 +24,9 @@ func TestZipfFollowsItsLaw(t *testing.T) {
 				observed := make([]float64, cells+1)
 				for range draws {
 					rank := zipf.Draw(rng)
-					require.True(t, rank >= 1 && rank <= n)
+					if rank < 1 || rank > n {
+						t.Fatalf("rank %d", rank)
+					}
 					observed[min(rank, cells+1)-1]++
 				}
 				total := harmonic(n, exponent)
@@ -71,7 +73,7 @@ func harmonic(n uint64, s float64) float64 {
 func TestZipfRepeatsItself(t *testing.T) {
 	zipf := feed.NewZipf(1.1, 1_000_000)
 	first, second := rand.New(rand.NewPCG(7, 0)), rand.New(rand.NewPCG(7, 0))
-	for range 10_000 {
+	for range 1000 {
 		require.Equal(t, zipf.Draw(first), zipf.Draw(second))
 	}
 }

@@ -1,0 +1,130 @@
+// Command memory shows what the services take while the number of distinct items grows: the same number of events, at
+// the same rate, over few and over many items, each on a fresh stack, side by side.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"topk/bench/stack"
+)
+
+type options struct {
+	binary   string
+	distinct string
+	rate     float64
+	offset   int
+	dir      string
+}
+
+// services whose memory must not follow the number of items.
+var services = []string{"ingest", "rollup", "api"}
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.binary, "topk", "bin/topk", "the binary")
+	flag.StringVar(&o.distinct, "distinct", "1000000,50000000", "numbers of distinct items, separated by commas")
+	flag.Float64Var(&o.rate, "rate", 100_000, "events per second")
+	flag.IntVar(&o.offset, "port-offset", 3000, "moves the default ports")
+	flag.StringVar(&o.dir, "dir", "", "folder for data and logs (default a temporary one)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "memory:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	dir := o.dir
+	if dir == "" {
+		temporary, err := os.MkdirTemp("", "topk-memory-")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(temporary) }()
+		dir = temporary
+	}
+	var counts []uint64
+	events := uint64(0)
+	for _, text := range strings.Split(o.distinct, ",") {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || n == 0 {
+			return fmt.Errorf("distinct: %q is not a number of items", text)
+		}
+		counts = append(counts, n)
+		events = max(events, n)
+	}
+	var runs []map[string]stack.Usage
+	for _, n := range counts {
+		usage, err := measure(ctx, o, n, events, filepath.Join(dir, strconv.FormatUint(n, 10)))
+		if err != nil {
+			return fmt.Errorf("with %d distinct items: %w", n, err)
+		}
+		runs = append(runs, usage)
+	}
+	write(counts, events, o.rate, runs)
+	return nil
+}
+
+// measure sends the events over n distinct items: evenly when there are more events than items, and each of its own item
+// otherwise, because even draws would leave a third of the items out.
+func measure(ctx context.Context, o options, n, events uint64, dir string) (usage map[string]stack.Usage, err error) {
+	s, err := stack.Start(ctx, stack.Config{Binary: o.binary, Dir: dir, PortOffset: o.offset})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if stopErr := s.Stop(); err == nil {
+			err = stopErr
+		}
+	}()
+	rate := strconv.FormatFloat(o.rate, 'f', -1, 64)
+	args := []string{"--events", strconv.FormatUint(events, 10)}
+	if n < events {
+		args = append(args, "--rate", rate, "--zipf", "0", "--items", strconv.FormatUint(n, 10))
+	} else {
+		args = append(args, "--rate", "0", "--spam-rate", rate)
+	}
+	watcher, err := s.Watch()
+	if err != nil {
+		return nil, err
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	watched := make(chan error, 1)
+	go func() { watched <- watcher.Run(watching) }()
+	report, err := s.Load(ctx, o.binary, args...)
+	stop()
+	if watchErr := <-watched; err == nil {
+		err = watchErr
+	}
+	if err == nil && report.Accepted != events {
+		err = fmt.Errorf("%d of %d events were accepted", report.Accepted, events)
+	}
+	return watcher.Usage(), err
+}
+
+// write prints the runs side by side as Markdown.
+func write(counts []uint64, events uint64, rate float64, runs []map[string]stack.Usage) {
+	fmt.Printf("\nRSS in MB, peak (last), after %d events at %.0f/s\n\n| service |", events, rate)
+	for _, n := range counts {
+		fmt.Printf(" %d distinct items |", n)
+	}
+	fmt.Printf("\n|---|%s\n", strings.Repeat("---|", len(counts)))
+	for _, service := range append(services, "clickhouse", "kafka", "postgres") {
+		fmt.Printf("| %s |", service)
+		for _, usage := range runs {
+			fmt.Printf(" %d (%d) |", usage[service].PeakRSS>>20, usage[service].LastRSS>>20)
+		}
+		fmt.Println()
+	}
+}

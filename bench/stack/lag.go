@@ -1,0 +1,109 @@
+package stack
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed lag.sql
+var lagSQL string
+
+// Lag says how far something was behind the wall clock, over a run.
+type Lag struct {
+	Samples int
+	P50     time.Duration
+	P99     time.Duration
+	Max     time.Duration
+}
+
+// Lags are what is behind: what ClickHouse has read of the watermarks, and the as_of of the served 1m list. Both include
+// the allowed disorder, 2 s, that a watermark stays behind the newest event.
+type Lags struct {
+	ClickHouse Lag
+	List       Lag
+}
+
+// WatchLag samples the lags of a stack until ctx ends.
+func (s *Stack) WatchLag(ctx context.Context) Lags {
+	client := &http.Client{Timeout: 5 * time.Second}
+	defer client.CloseIdleConnections()
+	ticker := time.NewTicker(sampleEvery)
+	defer ticker.Stop()
+	var clickhouse, list []time.Duration
+	for {
+		select {
+		case <-ctx.Done():
+			return Lags{ClickHouse: summarise(clickhouse), List: summarise(list)}
+		case <-ticker.C:
+		}
+		if at, err := s.progress(ctx, client); err == nil && at.Unix() > 0 {
+			clickhouse = append(clickhouse, time.Since(at))
+		}
+		if at, err := s.asOf(ctx, client); err == nil {
+			list = append(list, time.Since(at))
+		}
+	}
+}
+
+// progress is the least watermark that ClickHouse has read.
+func (s *Stack) progress(ctx context.Context, client *http.Client) (time.Time, error) {
+	address, err := url.Parse(s.ClickHouse)
+	if err != nil {
+		return time.Time{}, err
+	}
+	address.Path = "/"
+	body, err := get(ctx, client, address.String()+"?query="+url.QueryEscape(lagSQL))
+	if err != nil {
+		return time.Time{}, err
+	}
+	millis, err := strconv.ParseInt(strings.TrimSpace(string(body)), 10, 64)
+	return time.UnixMilli(millis), err
+}
+
+func (s *Stack) asOf(ctx context.Context, client *http.Client) (time.Time, error) {
+	body, err := get(ctx, client, s.API+"/v1/topk?item_type=video&window=1m&k=1")
+	if err != nil {
+		return time.Time{}, err
+	}
+	list := struct {
+		AsOf time.Time `json:"as_of"`
+	}{}
+	err = json.Unmarshal(body, &list)
+	return list.AsOf, err
+}
+
+func get(ctx context.Context, client *http.Client, address string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", response.Status, body)
+	}
+	return body, err
+}
+
+func summarise(samples []time.Duration) Lag {
+	if len(samples) == 0 {
+		return Lag{}
+	}
+	slices.SortFunc(samples, cmp.Compare[time.Duration])
+	at := func(q float64) time.Duration { return samples[min(int(q*float64(len(samples))), len(samples)-1)] }
+	return Lag{Samples: len(samples), P50: at(0.5), P99: at(0.99), Max: samples[len(samples)-1]}
+}
