@@ -34,8 +34,8 @@ FROM
                    'Tuple(item String, count UInt64, error UInt64)'))) AS ranked
     FROM
     (
-        SELECT item_type, tupleElement(x, 1) AS item_id, sum(tupleElement(x, 2) - floor) AS over,
-               sum(tupleElement(x, 2) - tupleElement(x, 3)) AS lower
+        SELECT item_type, tupleElement(x, 1) AS item_id, sum(toUInt64(tupleElement(x, 2) - floor)) AS over,
+               sum(toUInt64(tupleElement(x, 2) - tupleElement(x, 3))) AS lower
         FROM summaries
         ARRAY JOIN items AS x
         GROUP BY item_type, item_id

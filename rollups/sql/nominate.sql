@@ -35,8 +35,8 @@ WITH
 SELECT item_type, item_id, over, lower, floors
 FROM
 (
-    SELECT item_type, tupleElement(x, 1) AS item_id, sum(tupleElement(x, 2) - floor) AS over,
-           sumIf(tupleElement(x, 2) - tupleElement(x, 3), inside) AS lower
+    SELECT item_type, tupleElement(x, 1) AS item_id, sum(toUInt64(tupleElement(x, 2) - floor)) AS over,
+           sumIf(toUInt64(tupleElement(x, 2) - tupleElement(x, 3)), inside) AS lower
     FROM summaries
     ARRAY JOIN items AS x
     GROUP BY item_type, item_id
