@@ -43,6 +43,20 @@ func TestIdenticalBlocksAreNotDroppedAsRetries(t *testing.T) {
 	p.eventually(t, "2", "SELECT sum(n) FROM topk.landed FINAL")
 }
 
+// A queue is read as soon as a view reads it: whatever waits there must meet every view.
+func TestRowsSentBeforeTheSchemaAreCounted(t *testing.T) {
+	p := newPipeWith(t, 1, func(p *pipe) {
+		for sequence := range uint64(3) {
+			p.send(t, wire.CountsTopic, 0, encodeCounts(row("early", 1, sequence), countRow{}))
+			p.send(t, wire.EventsTopic, 0, encodeEvents(eventRow{eventID: fmt.Sprint(sequence), itemType: "video", itemID: "early", milliseconds: hour * 1000}, eventRow{eventID: "x", itemType: "video", milliseconds: 1}))
+		}
+	})
+	p.eventually(t, "3", "SELECT sum(n) FROM topk.counts_second FINAL")
+	p.eventually(t, "3", "SELECT sum(n) FROM topk.cms_day WHERE row = 0")
+	p.eventually(t, "3", "SELECT count() FROM topk.events FINAL")
+	p.eventually(t, "3\t3", "SELECT countIf(topic = '"+wire.CountsTopic+"'), countIf(topic = '"+wire.EventsTopic+"') FROM topk.dead_letters")
+}
+
 // Late events touch many hours at once, and each hour is a partition.
 func TestOneBlockAcross500HoursIsCounted(t *testing.T) {
 	p := newPipe(t, 1)
