@@ -55,7 +55,9 @@ func TestTermStopsCleanly(t *testing.T) {
 	require.NoError(t, node.Stop(), "exit status 0")
 	require.Less(t, time.Since(start), 20*time.Second)
 	require.Equal(t, "0\tshort\n", (<-short).body)
-	require.Equal(t, "394", (<-long).header.Get("X-ClickHouse-Exception-Code"))
+	got := <-long
+	require.NoError(t, got.err)
+	require.Equal(t, "394", got.header.Get("X-ClickHouse-Exception-Code"))
 	require.Contains(t, node.Output(), "clickhouse has stopped")
 	require.NoError(t, node.Launch(t))
 	require.Equal(t, "1000", node.Query(t, "SELECT count() FROM kept"))
@@ -109,7 +111,7 @@ func TestFilesOfTheDirectory(t *testing.T) {
 	}
 	require.Equal(t, "10M", node.Query(t, "SELECT value FROM system.server_settings WHERE name = 'logger.size'"))
 	require.Equal(t, "0", node.Query(t, "SELECT count() FROM system.tables WHERE database = 'system' AND name LIKE '%_log'"))
-	require.Equal(t, "10000\t1\t0\t0", node.Query(t, `SELECT getSetting('max_partitions_per_insert_block'), getSetting('do_not_merge_across_partitions_select_final'),
+	require.Equal(t, "10000\ttrue\tfalse\tfalse", node.Query(t, `SELECT getSetting('max_partitions_per_insert_block'), getSetting('do_not_merge_across_partitions_select_final'),
 		getSetting('defer_partition_pruning_after_final'), getSetting('async_insert')`))
 }
 
