@@ -82,7 +82,7 @@ func TestKilledRunIsCompletedByTheNext(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for round := range 6 {
+	for round := range 3 {
 		arguments := []string{"up"}
 		if round%3 == 2 {
 			d.migrate(t, "up")
