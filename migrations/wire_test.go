@@ -85,12 +85,19 @@ type pipe struct {
 
 func newPipe(t *testing.T, partitions int) *pipe {
 	t.Helper()
+	return newPipeWith(t, partitions, func(*pipe) {})
+}
+
+// newPipeWith calls before when Kafka is there and the schema is not.
+func newPipeWith(t *testing.T, partitions int, before func(*pipe)) *pipe {
+	t.Helper()
 	broker := enginetest.StartKafka(t, partitions, wire.CountsTopic, wire.EventsTopic)
 	producer, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchMaxBytes(enginetest.MaxMessageBytes), kgo.MaxBufferedBytes(256<<20))
 	require.NoError(t, err)
 	t.Cleanup(producer.Close)
 	p := &pipe{ClickHouse: enginetest.StartClickHouse(t, broker), producer: producer}
+	before(p)
 	applySchema(t, p.ClickHouse)
 	return p
 }
