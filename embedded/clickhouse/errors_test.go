@@ -105,6 +105,13 @@ func TestErrorInMidAnswer(t *testing.T) {
 	require.Equal(t, http.StatusInternalServerError, whole.status, "wait_end_of_query asks for the status of the whole")
 }
 
+func TestForeignPagesAreRefused(t *testing.T) {
+	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200} {
+		got := do(t, call{addr: instance(t).Addr, header: map[string]string{"Sec-Fetch-Site": site}, body: strings.NewReader("SELECT 1")})
+		require.Equal(t, want, got.status, site)
+	}
+}
+
 func TestPassword(t *testing.T) {
 	addr := clickhousetest.Start(t, "--password", "s3cret").Addr
 	ask := func(header map[string]string, parameters ...string) answer {

@@ -8,12 +8,14 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"topk/embedded/clickhouse/clickhousetest"
 	"topk/internal/wire"
 )
@@ -25,45 +27,52 @@ func TestKafkaSurvivesRestarts(t *testing.T) {
 	require.NoError(t, err)
 	defer cluster.Close()
 	broker := cluster.ListenAddrs()[0]
+	var sessionTimeout atomic.Int32
+	cluster.ControlKey(kmsg.JoinGroup.Int16(), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		sessionTimeout.Store(request.(*kmsg.JoinGroupRequest).SessionTimeoutMillis)
+		return nil, nil, false
+	})
 	producer, err := kgo.NewClient(kgo.SeedBrokers(broker))
 	require.NoError(t, err)
 	defer producer.Close()
 	node := clickhousetest.Start(t, "--kafka", broker)
 	applySchema(t, node)
 
-	sequence := uint64(0)
-	// Every message has rows in 300 hours: more partitions in one block than ClickHouse allows by default. The push runs
-	// in the background, under the default profile.
-	produce := func(messages int) {
+	var sequence, rows uint64
+	produce := func(messages, hours int) {
 		for range messages {
 			sequence++
-			require.NoError(t, producer.ProduceSync(t.Context(), countsMessage(sequence, 300)).FirstErr())
+			rows += uint64(hours)
+			require.NoError(t, producer.ProduceSync(t.Context(), countsMessage(sequence, hours)).FirstErr())
 		}
 	}
 	landed := func() {
 		t.Helper()
-		want := fmt.Sprintf("%d\t%d", sequence*300, sequence*300*2)
+		want := fmt.Sprintf("%d\t%d", rows, rows*2)
 		start := time.Now()
 		require.Eventually(t, func() bool {
 			return node.Query(t, "SELECT count(), sum(n) FROM topk.counts_second FINAL") == want
 		}, 90*time.Second, 100*time.Millisecond)
-		t.Logf("%d messages landed after %s", sequence, time.Since(start).Round(100*time.Millisecond))
+		t.Logf("%d rows landed after %s", rows, time.Since(start).Round(100*time.Millisecond))
 		require.Empty(t, node.Query(t, "SELECT error FROM topk.dead_letters"))
 	}
-	produce(10)
+	// More partitions in one block than ClickHouse allows by default. The push runs in the background, under the
+	// default profile.
+	produce(1, 130)
 	landed()
 
 	require.NoError(t, node.Stop())
-	produce(10)
+	produce(10, 3)
 	require.NoError(t, node.Launch(t))
 	landed()
 
-	produce(10)
+	produce(10, 3)
 	node.Kill()
-	produce(10)
+	produce(10, 3)
 	require.NoError(t, node.Launch(t))
 	landed()
-	require.Equal(t, "6000", node.Query(t, "SELECT value FROM system.server_settings WHERE name = 'kafka.session_timeout_ms'"))
+	require.Equal(t, int32(6000), sessionTimeout.Load(), "what the consumers ask of the broker, in milliseconds")
 }
 
 // applySchema runs functions and migrations as they are, one file a statement.
