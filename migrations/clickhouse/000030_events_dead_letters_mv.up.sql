@@ -7,6 +7,7 @@ SELECT toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at, _topic A
            'event_id', event_id, 'item_type', item_type, 'item_id', item_id, 'event_time', toString(event_time),
            'country', country, 'category', category, 'language', language, 'viewer', viewer,
            'flags', toString(flags), 'ingestor', ingestor))), 1, 65536) AS raw,
-       if(length(_error) > 0, _error, topk_event_fault(item_type, item_id, event_time, event_id)) AS error
+       if(length(_error) > 0, _error, if(ingestor = '', 'ingestor: empty', topk_event_fault(item_type, item_id, event_time, event_id))) AS error
 FROM topk.events_queue
-WHERE length(_error) > 0 OR NOT (item_type = '' OR topk_valid_event(item_type, item_id, event_time, event_id))
+WHERE length(_error) > 0 OR ingestor = ''
+   OR NOT (item_type = '' OR topk_valid_event(item_type, item_id, event_time, event_id))

@@ -7,6 +7,7 @@ SELECT toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at, _topic A
            'item_type', item_type, 'item_id', item_id, 'country', country, 'category', category, 'language', language,
            'second', toString(second), 'n', toString(n), 'ingestor', ingestor, 'sequence', toString(sequence)
            ))), 1, 65536) AS raw,
-       if(length(_error) > 0, _error, topk_count_fault(item_type, item_id, second, n)) AS error
+       if(length(_error) > 0, _error, if(ingestor = '', 'ingestor: empty', topk_count_fault(item_type, item_id, second, n))) AS error
 FROM topk.counts_queue
-WHERE length(_error) > 0 OR NOT (item_type = '' AND n = 0 OR topk_valid_count(item_type, item_id, second, n))
+WHERE length(_error) > 0 OR ingestor = ''
+   OR NOT (item_type = '' AND n = 0 OR topk_valid_count(item_type, item_id, second, n))

@@ -7,4 +7,4 @@ SELECT event_id, item_type, item_id, event_time, country, category, language, vi
        topk_header_uint(_headers.name, _headers.value, 'closed') AS closed,
        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
 FROM topk.events_queue
-WHERE length(_error) = 0 AND (item_type = '' OR topk_valid_event(item_type, item_id, event_time, event_id))
+WHERE length(_error) = 0 AND ingestor != '' AND (item_type = '' OR topk_valid_event(item_type, item_id, event_time, event_id))

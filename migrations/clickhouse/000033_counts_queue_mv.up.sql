@@ -7,4 +7,5 @@ SELECT item_type, item_id, country, category, language, second, n, ingestor, seq
        topk_header_uint(_headers.name, _headers.value, 'closed') AS closed,
        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
 FROM topk.counts_queue
-WHERE length(_error) = 0 AND (item_type = '' AND n = 0 OR topk_valid_count(item_type, item_id, second, n))
+WHERE length(_error) = 0 AND ingestor != ''
+  AND (item_type = '' AND n = 0 OR topk_valid_count(item_type, item_id, second, n))
