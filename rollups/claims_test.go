@@ -35,7 +35,6 @@ type stream struct {
 type arrival struct {
 	blocks [][]message
 	events []event // as sent, repeats included
-	first  map[[2]string]time.Time
 }
 
 func ranks(r *rand.Rand, skew float64, items int) func() int {
@@ -52,7 +51,7 @@ func ranks(r *rand.Rand, skew float64, items int) func() int {
 func (s stream) make(e *engines, itemType string, start time.Time) arrival {
 	r := rand.New(rand.NewPCG(s.seed, 1))
 	rank := ranks(r, s.skew, s.items)
-	a := arrival{blocks: make([][]message, s.blocks), first: map[[2]string]time.Time{}}
+	a := arrival{blocks: make([][]message, s.blocks)}
 	rows := make([]map[count]uint64, s.blocks)
 	send := func(v event) {
 		a.events = append(a.events, v)
@@ -69,7 +68,6 @@ func (s stream) make(e *engines, itemType string, start time.Time) arrival {
 	for n := range s.events {
 		v := event{itemType: itemType, id: fmt.Sprintf("item-%d", rank()), eventID: fmt.Sprintf("e%d", n),
 			at: start.Add(time.Duration(r.IntN(s.length*1000)) * time.Millisecond)}
-		a.first[[2]string{v.id, v.eventID}] = v.at
 		send(v)
 		for r.Float64() < s.duplicates {
 			if again := v.at.Add(time.Duration(r.IntN(3)) * time.Second); again.Before(start.Add(time.Duration(s.length) * time.Second)) {

@@ -47,7 +47,7 @@ func (p parameters) encode() ch.Parameters {
 	return encoded
 }
 
-// encodeParameter writes a value as the HTTP interface reads it: a literal inside arrays, and tab-separated escapes around.
+// encodeParameter writes a value as ClickHouse reads parameters: arrays as literals, plain texts with tab-separated escapes.
 func encodeParameter(value any) string {
 	switch v := value.(type) {
 	case time.Time:
@@ -63,7 +63,7 @@ func encodeParameter(value any) string {
 		for i, s := range v {
 			literals[i] = "'" + quoteEscapes.Replace(s) + "'"
 		}
-		return textEscapes.Replace("[" + strings.Join(literals, ",") + "]")
+		return "[" + strings.Join(literals, ",") + "]"
 	case string:
 		return textEscapes.Replace(v)
 	default:

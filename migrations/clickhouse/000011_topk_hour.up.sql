@@ -1,5 +1,5 @@
--- Space-Saving summaries of an hour: rows of topk_minute combined by the rollup worker once an hour has passed.
--- Written by the rollup worker through rollups/sql/compact.sql, read when candidates are nominated.
+-- Space-Saving summaries of an hour: rows of topk_minute combined. Nothing reads it before windows of a day and more are published:
+-- it is written by the rollup worker from then on, and read when their candidates are nominated.
 -- Grain: one row a combination, and several rows of a bucket add up. A row stands for the rows that it names in absorbed,
 -- which stay where they are: who reads both leaves the absorbed ones out.
 -- Kept: rows stay, an hour is one row of an item type.

@@ -1,0 +1,68 @@
+package rollups
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/wire"
+)
+
+func testNotKept(t *testing.T, e *engines) {
+	b := e.builder()
+	start := e.newDay()
+	b.KeptSince(start)
+	_, err := b.Build(t.Context(), window(t, "1h"), start.Add(time.Minute))
+	require.ErrorIs(t, err, ErrNotKept)
+}
+
+// Partitions go by event time: data of 1995 is young while as_of is in 1995.
+func testRetention(t *testing.T, e *engines) {
+	start := e.newDay().AddDate(1, 0, 0) // later than every other test here, which may lose what it has
+	old, young := start, start.Add(5*time.Hour)
+	e.land(t, wire.CountsTopic, e.message(views("a", 1, old, young)...))
+	e.landEvents(t, []event{{itemType: "video", id: "a", eventID: "1", at: old}, {itemType: "video", id: "a", eventID: "2", at: young}})
+	keeps := []kept{{"counts_second", 4 * time.Hour}, {"landed", 4 * time.Hour}, {"event_identities", 4 * time.Hour}, {"topk_10s", 4 * time.Hour}, {"events", 4 * time.Hour}}
+	for _, k := range keeps {
+		hours, err := oldPartitions(t.Context(), e.conn, k.table, start.AddDate(1, 0, 0))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(hours), 2, k.table)
+		dropped := 1
+		for dropped > 0 {
+			dropped, err = dropOld(t.Context(), e.conn, []kept{k}, young)
+			require.NoError(t, err)
+		}
+		hours, err = oldPartitions(t.Context(), e.conn, k.table, start.AddDate(1, 0, 0))
+		require.NoError(t, err)
+		require.Len(t, hours, 1, k.table)
+	}
+}
+
+func testCompact(t *testing.T, e *engines) {
+	start := e.newDay()
+	rows := func(where string) string {
+		return e.Query(t, "SELECT count() FROM topk.topk_minute WHERE bucket = '"+start.Format(time.DateTime)+"'"+where)
+	}
+	e.land(t, wire.CountsTopic, e.message(views("a", 1, start, start.Add(15*time.Second))...))
+	done, err := compact(t.Context(), e.conn, start.Add(59*time.Second))
+	require.NoError(t, err)
+	require.Zero(t, done, "the minute is open")
+	done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+	require.NoError(t, err)
+	require.Equal(t, 1, done)
+	require.Equal(t, "1", rows(" AND applied = 2 AND length(absorbed) = 2 AND items = [('a', 2, 0)] AND floor = 0"))
+	for range manyLoose {
+		done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+		require.NoError(t, err)
+		require.Zero(t, done, "few came late")
+		e.land(t, wire.CountsTopic, e.message(views("b", 3, start.Add(time.Second))...))
+	}
+	done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+	require.NoError(t, err)
+	require.Equal(t, 1, done)
+	require.Equal(t, "2", rows(""))
+	require.Equal(t, "1", rows(" AND applied = 98 AND items = [('b', 96, 0), ('a', 2, 0)]"))
+	l := build(t, e.builder(), "5m", "video", start.Add(2*time.Minute))
+	require.Equal(t, []uint64{96, 2}, []uint64{l.Items[0].Count, l.Items[1].Count})
+}

@@ -1,0 +1,50 @@
+package rollups
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/list"
+)
+
+func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
+	now := at(0)
+	s := newSchedule(5*time.Second, ClockWall)
+	require.False(t, s.due(now, time.Time{}), "nothing is known")
+	require.True(t, s.due(now, at(0)), "the first list is made at once")
+	s.done(now, at(0))
+	builds := 0
+	for second := range int64(20) { // as_of moves with the clock
+		for tick := range int64(5) {
+			now = at(second*1000 + tick*200)
+			if s.due(now, at(second*1000)) {
+				s.done(now, at(second*1000))
+				builds++
+			}
+		}
+	}
+	require.Equal(t, 3, builds, "every five seconds, not at every step")
+	require.False(t, s.due(at(19_900), at(3_000)), "as_of never moves back")
+
+	end := at(90_000_000) // recorded data comes to its end
+	require.True(t, s.due(at(20_500), end), "five seconds have passed")
+	s.done(at(20_500), end.Add(-time.Second))
+	require.False(t, s.due(at(21_000), end))
+	require.True(t, s.due(at(22_000), end), "it stands still, and every window ends there")
+	s.done(at(22_000), end)
+	require.False(t, s.due(at(26_900), end))
+	require.True(t, s.due(at(27_000), end), "late events may have changed it")
+}
+
+func TestConfigNamesEveryMistake(t *testing.T) {
+	require.NoError(t, DefaultConfig().Validate())
+	err := Config{Clock: "sun"}.Validate()
+	for _, name := range []string{"clickhouse:", "postgres:", "listen:", "clock:", "ingestor-timeout:", "verify-timeout:", "every 1m:", "keep-versions 1h:", "keep-counts:"} {
+		require.ErrorContains(t, err, name)
+	}
+	for _, w := range list.Windows {
+		require.LessOrEqual(t, DefaultConfig().Every[w.Name], w.Every, "%s is overdue after that", w.Name)
+	}
+}
