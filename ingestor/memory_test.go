@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
+
+	"topk/internal/wire"
 )
 
 func value(t testing.TB, c prometheus.Counter) float64 {
@@ -132,4 +134,54 @@ func TestFullBatchWaitsForRoom(t *testing.T) {
 	require.NoError(t, <-waiting)
 	acc.stop()
 	require.ErrorIs(t, <-late(), errStopping)
+}
+
+// TestMessagesAreBounded: a flush of many messages keeps each within bounds, numbers them, and lets only the last of a
+// partition carry the new watermark.
+func TestMessagesAreBounded(t *testing.T) {
+	acc, f := newPipe(t, 2)
+	f.mark.sent = 1
+	const events = 120_000
+	for first := 0; first < events; first += 5000 {
+		p := newParser()
+		p.fill(first, 5000, "IN", "a category of some length", "hi")
+		_, err := acc.add(context.Background(), p)
+		require.NoError(t, err)
+	}
+	b, quiet := acc.swap(nil)
+	b.mark = f.mark.at(f.cfg, b, f.now(), quiet)
+	last := map[string]string{}
+	perTopic, rows := map[string]int{}, map[string]int{}
+	sequences := map[uint64]bool{}
+	for _, r := range f.records(b, true) {
+		require.LessOrEqual(t, len(r.Value), wire.MaxMessageBytes)
+		key := r.Topic + strconv.Itoa(int(r.Partition))
+		require.NotEqual(t, strconv.FormatInt(b.mark, 10), last[key], "nothing follows the message with the new watermark")
+		last[key] = string(r.Headers[0].Value)
+		require.Equal(t, last[key] != "1", len(r.Headers) == 3, "closed stands in the last message alone")
+		perTopic[r.Topic]++
+		if r.Topic == wire.EventsTopic {
+			decoded, err := wire.DecodeEvents(r.Value)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(decoded), wire.MaxMessageRows)
+			rows[r.Topic] += len(decoded)
+			continue
+		}
+		decoded, err := wire.DecodeCounts(r.Value)
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(decoded), wire.MaxMessageRows)
+		rows[r.Topic] += len(decoded)
+		for _, c := range decoded {
+			require.Equal(t, decoded[0].Sequence, c.Sequence)
+		}
+		require.False(t, sequences[decoded[0].Sequence])
+		sequences[decoded[0].Sequence] = true
+	}
+	require.Equal(t, map[string]int{wire.EventsTopic: events, wire.CountsTopic: events}, rows)
+	require.GreaterOrEqual(t, perTopic[wire.EventsTopic], 8)
+	require.GreaterOrEqual(t, perTopic[wire.CountsTopic], 6)
+	require.Len(t, last, 4)
+	for key, mark := range last {
+		require.Equal(t, strconv.FormatInt(b.mark, 10), mark, key)
+	}
 }

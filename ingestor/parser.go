@@ -69,11 +69,12 @@ func (p *parser) reset() {
 
 // release gives the parser back for its next use, without what a large request made it grow to.
 func (p *parser) release() {
-	const keep = 2048
+	const keep = 2048 // events
 	if cap(p.events) > keep || cap(p.scratch) > keep*64 || cap(p.flags) > keep*4 {
 		return
 	}
-	clear(p.events[:cap(p.events)]) // they point into the body
+	clear(p.events) // they point into the body
+	p.events, p.dec = p.events[:0], jx.Decoder{}
 	parsers.Put(p)
 }
 
