@@ -45,7 +45,7 @@ func (f *flusher) commitAll() (rows int) {
 
 // fill makes a request of n events whose items are numbered from first.
 func (p *parser) fill(first, n int, dims ...string) {
-	p.reset()
+	p.reset(nil)
 	for i := range n {
 		item := strconv.Itoa(first + i)
 		e := parsedEvent{index: i}
