@@ -205,6 +205,37 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 }
 
+// BenchmarkDistinct sends nothing but new items, as a spammer would, and reports the memory that the ingestor then has.
+func BenchmarkDistinct(b *testing.B) {
+	const size = 1000
+	c := startChild(b, []string{startKafkaProcess(b)}, "TOPK_TEST_FLUSH_INTERVAL=500ms")
+	var next, peak atomic.Int64
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			events := make([]parsedEvent, size)
+			for first := next.Add(size) - size; first < int64(b.N); first = next.Add(size) - size {
+				for i := range events {
+					e := &events[i]
+					e.ID, e.ItemID = fmt.Appendf(nil, "01JDZ5KQ3X%08dV7", first+int64(i)), fmt.Appendf(nil, "v_%08x", first+int64(i))
+					e.Millis = time.Now().UnixMilli()
+				}
+				body := benchBody(events, false)
+				body = bytes.ReplaceAll(body, []byte(`"country":"",`), nil)
+				c.send(b, [][]byte{body}, 1, 1)
+				if first%(64*size) == 0 {
+					rss := int64(c.metric("process_resident_memory_bytes"))
+					for old := peak.Load(); rss > old && !peak.CompareAndSwap(old, rss); old = peak.Load() {
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(peak.Load())/(1<<20), "peak-RSS-MB")
+	b.ReportMetric(c.metric("topk_ingest_accepted_events_total"), "items")
+}
+
 // send posts the bodies in turn, n requests by several connections at once: each waits for the commit.
 func (c *child) send(b *testing.B, bodies [][]byte, n, connections int) {
 	b.Helper()

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -71,6 +72,7 @@ func runChild(brokers []string) {
 			defer pprof.StopCPUProfile()
 		}
 	}
+	debug.SetMemoryLimit(MemoryLimitBytes) // as the command does
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	in, err := New(cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)), reg)
