@@ -45,8 +45,11 @@ type body struct {
 	from   *bodies
 }
 
-// smallBody is what a pooled buffer starts with, and 16 times that is what one may keep.
-const smallBody = 64 << 10
+// smallBody is what a pooled buffer starts with: a request of 50 events or so. keptBody is what one may keep.
+const (
+	smallBody = 16 << 10
+	keptBody  = 1 << 20
+)
 
 func (s *bodies) newBody() *body {
 	buffer, _ := s.buffers.Get().(*[]byte)
@@ -60,14 +63,15 @@ func (s *bodies) newBody() *body {
 func (b *body) release() {
 	b.from.inFlight.Add(-b.held)
 	b.held, b.bytes = 0, nil
-	if cap(*b.buffer) <= 16*smallBody {
+	if cap(*b.buffer) <= keptBody {
 		b.from.buffers.Put(b.buffer)
 	}
 	b.buffer = nil
 }
 
-// hold charges the budget with n bytes in all, if it allows.
+// hold charges the budget with n bytes in all, or what the buffer takes anyway, if it allows.
 func (b *body) hold(n int) error {
+	n = max(n, cap(*b.buffer))
 	if more := int64(n) - b.held; more > 0 {
 		if b.from.inFlight.Add(more) > maxInFlightBytes {
 			b.from.inFlight.Add(-more)

@@ -29,9 +29,14 @@ const (
 const (
 	maxBatchBytes    = 24 << 20 // of a batch, encoded events and combined counts; about 150,000 events
 	maxBatchRows     = 200_000  // combined rows of a batch, whatever the distinct items
-	maxInFlightBytes = 48 << 20 // bodies being read and decoded
+	maxInFlightBytes = 64 << 20 // bodies being read and decoded: small ones of all requests that may wait, or eight large ones
 	maxWaiting       = 4096     // requests that wait for their answer; each is a goroutine and a connection
+	maxWaitingEvents = 1 << 19  // of those requests: of each rejected one the verdict is kept, some 100 bytes
 )
+
+// MemoryLimitBytes is the soft limit that a process which is an ingestor sets itself (GOMEMLIMIT), so that garbage does not
+// double what the bounds above allow: at their bounds, some 150 MB are in use.
+const MemoryLimitBytes = 240 << 20
 
 // Bounds of waiting.
 const (

@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,9 @@ func ingestCommand() *cobra.Command {
 		Short: "Take events over HTTP and commit them to Kafka",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(ingestor.MemoryLimitBytes)
+			}
 			cfg.Brokers, cfg.Clock = strings.Split(brokers, ","), ingestor.Clock(clock)
 			reg := prometheus.NewRegistry()
 			reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
