@@ -28,8 +28,8 @@ func TestServes(t *testing.T) {
 	hour.Floor = 4900
 	db.publish(hour)
 	version := db.publish(hour)
-	db.publish(sample("hashtag", "1m", 3, 30))
 	api.awaitVersion("/v1/topk", version)
+	api.awaitVersion("/v1/topk?item_type=hashtag&window=1m", db.publish(sample("hashtag", "1m", 3, 30)))
 
 	t.Run("the contract", func(t *testing.T) { contract(t, api, version) })
 	t.Run("cut to k", func(t *testing.T) { cutToK(t, api, hour) })
