@@ -83,7 +83,7 @@ cpu() {
 measure() {
     local out before after
     before=$(cpu "$2")
-    out=$(taskset -c "$4" wrk --threads "$3" --connections "$connections" --duration "${seconds}s" --latency "$1")
+    out=$(taskset -c "$4" wrk --threads "$3" --connections "$connections" --duration "${seconds}s" --timeout 30s --latency "$1")
     after=$(cpu "$2")
     if grep -qE 'Non-2xx|Socket errors' <<<"$out"; then
         echo "$out" >&2
