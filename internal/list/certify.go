@@ -6,13 +6,10 @@ package list
 // Items, and the counts of the positions behind k. Equality with Floor proves nothing, because an item that was never
 // named could have that many views and the smaller id. Equality with a listed position is enough where MaxOvercount is 0:
 // both counts are then exact, and the order between them is total. A list with fewer than k items is whole only if no
-// other item has a view.
+// other item has a view. An estimated item may have none itself, and then does not belong either.
 func (l *List) CertifiedTo(k int) bool {
-	if k > len(l.Items) {
-		return l.Floor == 0
-	}
-	if l.Floor == 0 && k == len(l.Items) {
-		return true
+	if k > len(l.Items) || l.Floor == 0 && k == len(l.Items) {
+		return l.Floor == 0 && l.allViewed()
 	}
 	least := l.Items[0].Lower
 	for _, item := range l.Items[:k] {
@@ -26,6 +23,19 @@ func (l *List) CertifiedTo(k int) bool {
 	}
 	for _, item := range l.Items[k:] {
 		if least <= item.Count {
+			return false
+		}
+	}
+	return true
+}
+
+// allViewed says whether every item surely has a view. A landed count has one, however often it was sent.
+func (l *List) allViewed() bool {
+	if l.Method != MethodEstimated {
+		return true
+	}
+	for _, item := range l.Items {
+		if item.Lower == 0 {
 			return false
 		}
 	}

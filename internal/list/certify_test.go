@@ -31,6 +31,7 @@ func TestCertifiedToIsTrueOnlyWhenProven(t *testing.T) {
 		"shorter than k and whole":          {List{Items: exact(3, 1)}, 10, true},
 		"shorter than k, not whole":         {List{Items: exact(3, 2), Floor: 1}, 10, false},
 		"whole with duplicates":             {List{Items: less(9, 3, 1), MaxOvercount: 9}, 2, true},
+		"whole by an estimate of nothing":   {List{Method: MethodEstimated, Items: less(9, 3, 1), MaxOvercount: 9}, 9, false},
 		"above the floor":                   {List{Items: exact(5, 4), Floor: 3}, 2, true},
 		"at the floor an id could be less":  {List{Items: exact(5, 4), Floor: 4}, 2, false},
 		"a tie of exact counts is ordered":  {List{Items: exact(5, 4, 4), Floor: 3}, 2, true},
