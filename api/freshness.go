@@ -7,12 +7,12 @@ import (
 	"topk/internal/list"
 )
 
-// Bounds of max-age. A copy may be used for a sixth of the time between two versions: short enough that a cache adds
-// little to a list's age, long enough that a crowd asks the origin once.
+// Bounds of max-age. A copy may be used for a sixtieth of its window: short enough that a cache changes little about what
+// the window covers, long enough that a crowd asks the origin once.
 const (
 	minMaxAge   = time.Second
 	maxMaxAge   = 10 * time.Second
-	maxAgeShare = 6
+	maxAgeShare = 60
 )
 
 // every is the longest time between two versions of a window while all is well.
@@ -26,6 +26,9 @@ func every(window string) time.Duration {
 
 // cacheControl is the header for lists of a window.
 func cacheControl(window string) string {
-	age := min(max(every(window)/maxAgeShare, minMaxAge), maxMaxAge)
+	age := maxMaxAge
+	if w, err := list.ParseWindow(window); err == nil {
+		age = min(max(w.Length/maxAgeShare, minMaxAge), maxMaxAge)
+	}
 	return "public, max-age=" + strconv.Itoa(int(age/time.Second))
 }

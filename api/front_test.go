@@ -103,8 +103,8 @@ func TestFrontAnswersAsNetHTTPDoes(t *testing.T) {
 		{"get /topk HTTP/1.1\r\n" + host + "\r\n", false},
 		{"HEAD /topk HTTP/1.1\r\n" + host + "\r\n", false},
 		{"GET /healthz HTTP/1.1\r\n" + host + "\r\n", false},
-		{"GET /topk HTTP/1.1\r\n" + host + "Cookie: " + strings.Repeat("x", 8000) + "\r\n\r\n", true},  // does not fit
-		{"GET /topk?item_type=absent HTTP/1.1\r\n" + host + "\r\n", true},                              // plain, and still net/http's: there is no list
+		{"GET /topk HTTP/1.1\r\n" + host + "Cookie: " + strings.Repeat("x", 8000) + "\r\n\r\n", true}, // does not fit
+		{"GET /topk?item_type=absent HTTP/1.1\r\n" + host + "\r\n", true},                             // plain, and still net/http's: there is no list
 	} {
 		name := test.raw[:min(len(test.raw), 100)]
 		_, plain := parsePlain([]byte(test.raw))

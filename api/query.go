@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -91,7 +92,7 @@ func (q *query) set(name, value string) error {
 	case name == parameterWindow:
 		window, err := list.ParseWindow(value)
 		if err != nil {
-			return err
+			return errors.New(strings.TrimPrefix(err.Error(), "window ")) // the parameter is named before it anyway
 		}
 		q.key.Window = window.Name
 	case name == parameterK:

@@ -21,22 +21,23 @@ import (
 const startTimeout = time.Minute // PostgreSQL makes its files first
 
 func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench/api:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
 	postgres := flag.String("postgres", "", "DSN of an empty database")
 	migrations := flag.String("migrations", "migrations/postgres", "folder of the schema")
 	ports := flag.Int("ports", 0, "print so many free ports and end")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	var err error
 	if *ports > 0 {
-		err = printPorts(ctx, *ports)
-	} else {
-		err = publish(ctx, *postgres, *migrations)
+		return printPorts(ctx, *ports)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench/api:", err)
-		os.Exit(1) //nolint:gocritic // the deferred cancel has nothing left to cancel
-	}
+	return publish(ctx, *postgres, *migrations)
 }
 
 // printPorts holds all the ports until the last is found, so that they differ.

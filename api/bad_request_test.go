@@ -1,0 +1,88 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/problem"
+)
+
+func badRequests(t *testing.T, api *running) {
+	for _, test := range []struct {
+		method, path string
+		status       int
+		detail       string
+	}{
+		{"GET", "/v1/topk?k=0", 400, "whole number from 1 to 1000"},
+		{"GET", "/v1/topk?k=-1", 400, "whole number from 1 to 1000"},
+		{"GET", "/v1/topk?k=1001", 400, "whole number from 1 to 1000"},
+		{"GET", "/v1/topk?k=ten", 400, `k: "ten" is not a whole number`},
+		{"GET", "/v1/topk?k=10.5", 400, "whole number"},
+		{"GET", "/v1/topk?k=1e2", 400, "whole number"},
+		{"GET", "/v1/topk?k=%2B5", 400, "whole number"},
+		{"GET", "/v1/topk?k=+5", 400, "whole number"},
+		{"GET", "/v1/topk?k=010", 400, "whole number"},
+		{"GET", "/v1/topk?k=%D9%A1", 400, "whole number"},
+		{"GET", "/v1/topk?k=99999999999999999999", 400, "whole number"},
+		{"GET", "/v1/topk?k=", 400, "whole number"},
+		{"GET", "/v1/topk?k", 400, "whole number"},
+		{"GET", "/v1/topk?k=1&k=1", 400, "k: is given more than once"},
+		{"GET", "/v1/topk?window=2h", 400, `window: "2h" is not one of 1m, 5m, 1h`},
+		{"GET", "/v1/topk?window=", 400, `window: "" is not one of`},
+		{"GET", "/v1/topk?window=1H", 400, "is not one of"},
+		{"GET", "/v1/topk?window=1d", 400, "window: 24h is not published yet"},
+		{"GET", "/v1/topk?window=24h", 400, "window: 24h is not published yet"},
+		{"GET", "/v1/topk?window=7d", 400, "not published yet"},
+		{"GET", "/v1/topk?window=30d", 400, "not published yet"},
+		{"GET", "/v1/topk?window=all", 400, "not published yet"},
+		{"GET", "/v1/topk?window=1h&window=1m", 400, "window: is given more than once"},
+		{"GET", "/v1/topk?item_type=", 400, "is not an item type"},
+		{"GET", "/v1/topk?item_type=Video", 400, "is not an item type"},
+		{"GET", "/v1/topk?item_type=a%00b", 400, "is not an item type"},
+		{"GET", "/v1/topk?item_type=a%ff", 400, "is not an item type"},
+		{"GET", "/v1/topk?item_type=" + strings.Repeat("a", 4000), 400, "is not an item type"},
+		{"GET", "/v1/topk?item_type=sound", 404, `unknown item_type "sound"; known: hashtag, video`},
+		{"GET", "/v1/topk?country=IN", 400, "country: lists of a slice are not published yet"},
+		{"GET", "/v1/topk?slice=global", 400, "slice: lists of a slice are not published yet"},
+		{"GET", "/v1/topk?windw=1h", 400, "windw: the parameter is not known; known are item_type, window and k"},
+		{"GET", "/v1/topk?%zz", 400, "malformed"},
+		{"GET", "/v1/topk?k=%zz", 400, "malformed"},
+		{"GET", "/v1/topk?k=%4", 400, "malformed"},
+		{"GET", "/v1/topk?k=5;window=1h", 400, "malformed"},
+		{"GET", "/v1/topk?=", 400, "the parameter is not known"},
+		{"GET", "/v1/topk?k=0&window=x", 400, "(and 1 more, see errors)"},
+		{"HEAD", "/v1/topk?k=0", 400, ""},
+		{"GET", "/", 404, "nothing at this path"},
+		{"GET", "/v1/topk/", 404, "nothing at this path"},
+		{"GET", "/v1/topk%2F", 404, "nothing at this path"},
+		{"GET", "/v2/topk", 404, "nothing at this path"},
+		{"POST", "/v1/events", 404, "nothing at this path"},
+		{"POST", "/v1/topk", 405, "not one of: OPTIONS, GET, HEAD"},
+		{"DELETE", "/top", 405, "not one of"},
+		{"PUT", "/healthz", 405, "not one of"},
+	} {
+		t.Run(test.method+" "+test.path[:min(60, len(test.path))], func(t *testing.T) {
+			got := api.do(test.method, test.path, nil)
+			require.Equal(t, test.status, got.status, string(got.body))
+			require.Equal(t, problem.ContentType, got.header.Get("Content-Type"))
+			require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+			if test.status == http.StatusMethodNotAllowed {
+				require.Contains(t, got.header.Get("Allow"), http.MethodGet)
+			}
+			if test.method == http.MethodHead {
+				require.Empty(t, got.body)
+				return
+			}
+			var p problem.Problem
+			require.NoError(t, json.Unmarshal(got.body, &p))
+			require.Equal(t, test.status, p.Status)
+			require.Equal(t, http.StatusText(test.status), p.Title)
+			require.Contains(t, p.Detail, test.detail)
+			require.Less(t, len(got.body), 4096)
+		})
+	}
+}
