@@ -47,7 +47,7 @@ The same seed and shares draw the same items; event ids differ in every run.`,
 	flags.Float64Var(&cfg.BadShare, "bad-share", 0, "share of events that must be rejected")
 	flags.Float64Var(&cfg.SpamRate, "spam-rate", 0, "events per second on top, each of an item never seen before")
 	flags.IntVar(&cfg.Batch, "batch", feed.DefaultLoadBatch, "most events in a request; at a low rate a request holds a tenth of a second")
-	flags.IntVar(&cfg.Connections, "connections", 0, "most requests in flight (default enough for a second's events)")
+	flags.IntVar(&cfg.Connections, "connections", 0, "most requests in flight (default enough for answers that take three seconds)")
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "of the stream of items")
 	flags.DurationVar(&cfg.RetryFor, "retry-for", 30*time.Second, "how long a request is tried again")
 	flags.BoolVar(&cfg.Probe, "probe", false, "measure how long an event takes to be in the served 1m list")

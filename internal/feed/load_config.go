@@ -21,8 +21,9 @@ const (
 	// batchSpan is the most time whose events go in one request, so that a low rate does not send old news in large
 	// batches.
 	batchSpan = 100 * time.Millisecond
-	// flushWait is what a request is expected to take: an ingestor flushes every half second.
-	flushWait = time.Second
+	// answerWithin is what a request may take before the load is short of connections: an ingestor flushes every half
+	// second, and a busy machine takes several times that.
+	answerWithin = 3 * time.Second
 	// maxBehind is how late the generator may run before it gives up the missed time and counts it as skipped.
 	maxBehind = time.Second
 	// drainTime is how long requests in flight may still take after an interrupt.
@@ -47,7 +48,7 @@ type LoadConfig struct {
 	BadShare    float64       // share of events that an ingestor must reject
 	SpamRate    float64       // events per second, beside Rate, each of an item never seen before
 	Batch       int           // most events in a request
-	Connections int           // most requests in flight; 0 is enough for a second's events
+	Connections int           // most requests in flight; 0 is enough for answers that take three seconds
 	Seed        uint64
 	RetryFor    time.Duration
 	API         string        // http://host:port of the API, for Probe and Verify
@@ -146,7 +147,7 @@ func (c *LoadConfig) fill() {
 		c.ProbeEvery = time.Second
 	}
 	if c.Connections == 0 {
-		requests := c.total() * flushWait.Seconds() / float64(max(1, c.batchSize()))
+		requests := c.total() * answerWithin.Seconds() / float64(max(1, c.batchSize()))
 		c.Connections = int(min(max(math.Ceil(requests), 4), MaxConnections))
 	}
 	if c.Log == nil {

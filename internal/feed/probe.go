@@ -185,6 +185,9 @@ func (r *ProbeReport) write(b *strings.Builder) {
 		name string
 		d    Durations
 	}{{"event to list", r.FromEvent}, {"answer to list", r.FromAnswer}} {
+		if row.d.Count == 0 {
+			continue
+		}
 		fmt.Fprintf(b, "  %-14s p50 %.2f s, p90 %.2f s, p99 %.2f s, max %.2f s\n", row.name, row.d.P50, row.d.P90, row.d.P99, row.d.Max)
 	}
 	if r.LastError != "" {

@@ -136,6 +136,17 @@ func TestLoadDoesNotVerifyWithoutTheTruth(t *testing.T) {
 	require.ErrorContains(t, err, "the truth is not known")
 }
 
+func TestLoadDoesNotVerifyWithAListOfAnotherTime(t *testing.T) {
+	ingestor := &recorder{}
+	cfg := smallLoad(ingestor.start(t))
+	cfg.API = (&server{ingestor: ingestor, spoil: func(l *list.List) {
+		*l = list.List{ItemType: l.ItemType, Window: l.Window, From: l.AsOf.Add(time.Minute), AsOf: l.AsOf.Add(2 * time.Minute)}
+	}}).start(t)
+	cfg.Verify = true
+	_, err := feed.Load(t.Context(), cfg)
+	require.ErrorContains(t, err, "past the whole load already")
+}
+
 func TestProbeMeasuresFreshness(t *testing.T) {
 	const delay = 200 * time.Millisecond
 	ingestor := &recorder{}

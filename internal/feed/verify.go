@@ -64,7 +64,7 @@ func (l *load) verify(ctx context.Context) ([]Verification, error) {
 	return out, nil
 }
 
-// covering waits for a list whose as_of is past the last event.
+// covering waits for a list whose as_of is past the last event. One that begins after it would prove nothing.
 func (l *load) covering(ctx context.Context, served *lists, itemType, window string) (*list.List, error) {
 	ticker := time.NewTicker(verifyPollEvery)
 	defer ticker.Stop()
@@ -74,6 +74,8 @@ func (l *load) covering(ctx context.Context, served *lists, itemType, window str
 		switch {
 		case err != nil:
 			state = err.Error()
+		case !got.From.Before(l.ended):
+			return nil, fmt.Errorf("the list of %s is past the whole load already: none was published in between", got.AsOf.Format(time.RFC3339))
 		case got.AsOf.After(l.ended):
 			return got, nil
 		default:
