@@ -71,19 +71,16 @@ func (e *engine) connect() (*chdb.Connection, error) {
 	return e.lib.Connect("--path=" + e.config.dataPath())
 }
 
-// kill cancels the statements that carry the marker. It returns at once; the statement ends with QUERY_WAS_CANCELLED.
-func (e *engine) kill(marker string) error {
+// kill cancels the statement with a caller's query id. It returns at once; the statement ends with QUERY_WAS_CANCELLED.
+func (e *engine) kill(id string) error {
 	e.stopping.Lock()
 	defer e.stopping.Unlock()
 	if e.control == nil {
 		return nil
 	}
-	_, _, err := e.control.Query(killStatement, "Null", []chdb.Param{{Name: "marker", Value: marker}})
+	_, _, err := e.control.Query(killStatement(id), "Null", nil)
 	return err
 }
-
-// killStatement does not hold the marker in its own text, or it would stop itself.
-const killStatement = "KILL QUERY WHERE position(query, {marker:String}) > 0 ASYNC"
 
 // stop closes the control connection and joins the engine's threads. Every other connection must be closed.
 func (e *engine) stop() (err error) {

@@ -35,6 +35,7 @@ func TestErrors(t *testing.T) {
 		"too long":          {statement: "SELECT 1 /*" + strings.Repeat("x", 300<<10) + "*/", status: 400, code: "62", says: "max_query_size"},
 		"outfile":           {statement: "SELECT 1 INTO OUTFILE '/tmp/x'", status: 501, code: "48"},
 		"infile":            {statement: "INSERT INTO t FROM INFILE '/etc/passwd' FORMAT TSV", status: 501, code: "48"},
+		"input":             {statement: "INSERT INTO t SELECT * FROM (SELECT x FROM input('x UInt8')) FORMAT CSV\n1", status: 501, code: "48"},
 		"late":              {statement: "SELECT throwIf(number = 1000) FROM numbers(2000)", status: 500, code: "395"},
 		"flag":              {statement: "SELECT 1", parameters: []string{"compress=maybe"}, status: 400, code: "36"},
 		"insert, no table":  {statement: "INSERT INTO nosuch VALUES (1)", status: 404, code: "60"},

@@ -56,7 +56,7 @@ func asException(err error) *Exception {
 	if errors.Is(err, statement.ErrMulti) {
 		return exception(codeSyntaxError, "Syntax error (Multi-statements are not allowed). (SYNTAX_ERROR)")
 	}
-	if errors.Is(err, statement.ErrOutfile) || errors.Is(err, statement.ErrInfile) {
+	if errors.Is(err, statement.ErrOutfile) || errors.Is(err, statement.ErrInfile) || errors.Is(err, statement.ErrInput) {
 		return exception(codeNotImplemented, "%s. (NOT_IMPLEMENTED)", err)
 	}
 	text := strings.TrimSpace(err.Error())

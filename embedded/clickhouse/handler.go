@@ -162,7 +162,7 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 		return runSelect(ctx, cancel, conn, parsed, format, request, out)
 	case statement.Kill:
 		if parsed.Target != "" {
-			text = "KILL QUERY WHERE position(query, " + quoteText(marker(parsed.Target)) + ") > 0 AND query NOT ILIKE 'KILL%' ASYNC"
+			text = killStatement(parsed.Target)
 		}
 	}
 	return runWhole(conn, text, format, request, out)

@@ -132,6 +132,9 @@ func parseRequest(r *http.Request) (*request, error) {
 }
 
 func (r *request) set(name, value string) error {
+	if name == "" { // ?a=b&&c=d: ClickHouse skips these too
+		return nil
+	}
 	if read, ok := transport[name]; ok {
 		if err := read(r, value); err != nil {
 			var known *Exception

@@ -79,8 +79,9 @@ func (s *Server) serve(ctx context.Context, listener net.Listener, engine *engin
 	return nil
 }
 
-// stop ends everything within shutdownLimit. Whatever does not end by then is left to the end of the process, which
-// loses nothing that was acknowledged.
+// stop ends everything within shutdownLimit: queries get shutdownGrace to end by themselves, then they are cancelled and
+// their clients told so. Whatever does not end by then is left to the end of the process, which loses nothing that was
+// acknowledged.
 func (s *Server) stop(server *http.Server, h *handler, cancelQueries context.CancelFunc, busy *sync.WaitGroup) {
 	start := time.Now()
 	grace, cancel := context.WithTimeout(context.Background(), shutdownGrace)
@@ -92,7 +93,6 @@ func (s *Server) stop(server *http.Server, h *handler, cancelQueries context.Can
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		_ = server.Close()
 		busy.Wait()
 		h.sessions.close()
 		h.pool.close()
@@ -106,4 +106,5 @@ func (s *Server) stop(server *http.Server, h *handler, cancelQueries context.Can
 	case <-time.After(shutdownLimit):
 		s.logger.Warn("clickhouse did not stop in time; leaving without it")
 	}
+	_ = server.Close()
 }

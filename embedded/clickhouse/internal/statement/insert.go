@@ -59,32 +59,22 @@ func startsSelect(tokens []token, i int) bool {
 		t.is("FROM") && i+1 < len(tokens) && !tokens[i+1].is("INFILE")
 }
 
-// insertDataStart tells, while the tokens are still being read, that the data of an INSERT begins: what follows is not
-// SQL and may hold any byte.
-func insertDataStart(source string, tokens []token) (bool, int) {
+// insertDataStart tells, while the tokens are still being read, that the data of an INSERT begins after the last one:
+// what follows is not SQL and may hold any byte. settled means that no data can come any more.
+func insertDataStart(tokens []token) (data, settled bool) {
+	if !tokens[0].is("INSERT") {
+		return false, true
+	}
 	last := len(tokens) - 1
-	if last < 2 || !tokens[0].is("INSERT") {
-		return false, 0
-	}
-	values := tokens[last].is("VALUES")
-	format := tokens[last].kind == word && tokens[last-1].is("FORMAT")
-	if !values && !format {
-		return false, 0
-	}
 	head, ok := insertHead(tokens)
-	keyword := last
-	if format {
-		keyword--
+	if !ok || last < head {
+		return false, false
 	}
-	if !ok || keyword < head {
-		return false, 0
+	if last > head && startsSelect(tokens, last-1) {
+		return false, true
 	}
-	for i := head; i < keyword; i++ {
-		if startsSelect(tokens, i) {
-			return false, 0
-		}
-	}
-	return true, tokens[last].end
+	format := last > head && tokens[last-1].is("FORMAT") && tokens[last].kind == word
+	return format || tokens[last].is("VALUES"), false
 }
 
 // skipLine skips the blanks and the one line end that separate FORMAT name from its data.

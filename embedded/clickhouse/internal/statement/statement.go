@@ -30,6 +30,7 @@ var (
 	ErrMulti   = errors.New("multi-statements are not allowed")
 	ErrOutfile = errors.New("INTO OUTFILE is not allowed over HTTP")
 	ErrInfile  = errors.New("INSERT FROM INFILE is not allowed over HTTP")
+	ErrInput   = errors.New("the table function input is not supported by the embedded ClickHouse")
 )
 
 // Statement is a text taken apart.
@@ -44,10 +45,7 @@ type Statement struct {
 
 // Parse takes source apart. Only the text up to the data of an Insert is looked at, so source may end within the data.
 func Parse(source string) (Statement, error) {
-	tokens, err := lex(source)
-	if err != nil {
-		return Statement{}, err
-	}
+	tokens := lex(source)
 	if len(tokens) == 0 {
 		return Statement{Kind: Empty}, nil
 	}
@@ -58,19 +56,20 @@ func Parse(source string) (Statement, error) {
 }
 
 // lex returns the tokens outside of every bracket, opening brackets and semicolons, up to the data of an INSERT.
-func lex(source string) ([]token, error) {
+func lex(source string) []token {
 	var tokens []token
-	depth := 0
+	depth, settled := 0, false
 	for offset := 0; ; {
 		t := next(source, offset)
 		offset = t.end
 		switch {
 		case t.kind == end:
-			return tokens, nil
+			return tokens
 		case t.kind == broken:
-			return append(tokens, t), nil
+			return append(tokens, t)
 		case t.isSymbol(';'):
 			tokens = append(tokens, t)
+			depth = 0 // no statement goes on after one, whatever it left open
 		case t.isSymbol('(') || t.isSymbol('[') || t.isSymbol('{'):
 			if depth == 0 {
 				tokens = append(tokens, t)
@@ -80,8 +79,11 @@ func lex(source string) ([]token, error) {
 			depth--
 		case depth == 0:
 			tokens = append(tokens, t)
-			if done, stop := insertDataStart(source, tokens); done {
-				return append(tokens, token{kind: end, start: stop, end: stop}), nil
+			if !settled {
+				var data bool
+				if data, settled = insertDataStart(tokens); data {
+					return tokens
+				}
 			}
 		}
 	}
@@ -101,11 +103,31 @@ func parseOther(source string, tokens []token) (Statement, error) {
 			return Statement{}, ErrOutfile
 		}
 	}
+	if result.Kind == Other && readsInput(text) {
+		return Statement{}, ErrInput
+	}
 	result.Format, result.Cut = outputFormat(tokens, len(text))
 	if result.Kind == Kill {
 		result.Target = killTarget(tokens)
 	}
 	return result, nil
+}
+
+// readsInput finds INSERT ... SELECT ... FROM input('...'). The library would take it and insert nothing.
+func readsInput(text string) bool {
+	insert := false
+	for word, before := (token{}), (token{}); ; {
+		t := next(text, before.end)
+		switch {
+		case t.kind == end || t.kind == broken:
+			return false
+		case t.is("INSERT"):
+			insert = true
+		case insert && t.isSymbol('(') && before.is("input") && (word.is("FROM") || word.is("JOIN")):
+			return true
+		}
+		word, before = before, t
+	}
 }
 
 // cutSemicolon removes one closing semicolon; more statements after it are an error.

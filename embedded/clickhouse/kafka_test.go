@@ -1,0 +1,112 @@
+package clickhouse_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"topk/embedded/clickhouse/clickhousetest"
+	"topk/internal/wire"
+)
+
+// Rows flow from Kafka into the tables, consumers start by themselves after every kind of end, and no row is lost or
+// counted twice.
+func TestKafkaSurvivesRestarts(t *testing.T) {
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(2, wire.EventsTopic, wire.CountsTopic))
+	require.NoError(t, err)
+	defer cluster.Close()
+	broker := cluster.ListenAddrs()[0]
+	producer, err := kgo.NewClient(kgo.SeedBrokers(broker))
+	require.NoError(t, err)
+	defer producer.Close()
+	node := clickhousetest.Start(t, "--kafka", broker)
+	applySchema(t, node)
+
+	sequence := uint64(0)
+	// Every message has rows in 300 hours: more partitions in one block than ClickHouse allows by default. The push runs
+	// in the background, under the default profile.
+	produce := func(messages int) {
+		for range messages {
+			sequence++
+			require.NoError(t, producer.ProduceSync(t.Context(), countsMessage(sequence, 300)).FirstErr())
+		}
+	}
+	landed := func() {
+		t.Helper()
+		want := fmt.Sprintf("%d\t%d", sequence*300, sequence*300*2)
+		start := time.Now()
+		require.Eventually(t, func() bool {
+			return node.Query(t, "SELECT count(), sum(n) FROM topk.counts_second FINAL") == want
+		}, 90*time.Second, 100*time.Millisecond)
+		t.Logf("%d messages landed after %s", sequence, time.Since(start).Round(100*time.Millisecond))
+		require.Empty(t, node.Query(t, "SELECT error FROM topk.dead_letters"))
+	}
+	produce(10)
+	landed()
+
+	require.NoError(t, node.Stop())
+	produce(10)
+	require.NoError(t, node.Launch(t))
+	landed()
+
+	produce(10)
+	node.Kill()
+	produce(10)
+	require.NoError(t, node.Launch(t))
+	landed()
+	require.Equal(t, "6000", node.Query(t, "SELECT value FROM system.server_settings WHERE name = 'kafka.session_timeout_ms'"))
+}
+
+// applySchema runs functions and migrations as they are, one file a statement.
+func applySchema(t *testing.T, node *clickhousetest.Instance) {
+	t.Helper()
+	node.Query(t, "CREATE DATABASE topk")
+	functions, err := filepath.Glob("../../udf/*.sql")
+	require.NoError(t, err)
+	migrations, err := filepath.Glob("../../migrations/clickhouse/*.up.sql")
+	require.NoError(t, err)
+	require.NotEmpty(t, migrations)
+	sort.Strings(migrations)
+	for _, path := range append(functions, migrations...) {
+		statement, err := os.ReadFile(path)
+		require.NoError(t, err)
+		node.Query(t, string(statement))
+	}
+}
+
+// countsMessage holds one row of n = 2 in each of so many hours.
+func countsMessage(sequence uint64, hours int) *kgo.Record {
+	var b bytes.Buffer
+	text := func(s string) {
+		b.Write(binary.AppendUvarint(nil, uint64(len(s))))
+		b.WriteString(s)
+	}
+	names := strings.Split("item_type item_id country category language second n ingestor sequence", " ")
+	types := strings.Split("String String String String String DateTime('UTC') UInt64 String UInt64", " ")
+	b.WriteByte(byte(len(names)))
+	for _, list := range [][]string{names, types} {
+		for _, s := range list {
+			text(s)
+		}
+	}
+	for hour := range hours {
+		for _, s := range []string{"video", "v1", "IN", "", ""} {
+			text(s)
+		}
+		b.Write(binary.LittleEndian.AppendUint32(nil, uint32(1764547200+hour*3600)))
+		b.Write(binary.LittleEndian.AppendUint64(nil, 2))
+		text("test@1")
+		b.Write(binary.LittleEndian.AppendUint64(nil, sequence))
+	}
+	return &kgo.Record{Topic: wire.CountsTopic, Value: b.Bytes(), Headers: []kgo.RecordHeader{
+		{Key: wire.HeaderWatermark, Value: []byte("1764547200000")}, {Key: wire.HeaderPartitions, Value: []byte("2")}}}
+}
