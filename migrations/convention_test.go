@@ -148,6 +148,11 @@ func TestViewsAreCreatedBeforeRowsFlow(t *testing.T) {
 		}
 	}
 	require.Len(t, flows, 2)
+	readers := map[string]int{}
+	for _, part := range parts {
+		readers[part[1]]++
+	}
+	require.Equal(t, []int{1, 1}, []int{readers["counts_queue"], readers["events_queue"]}, "a second reader of a queue misses blocks")
 	for version, part := range parts {
 		require.Less(t, made[part[0]], version, "target of step %d", version)
 		require.Less(t, made[part[1]], version, "source of step %d", version)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"topk/internal/enginetest"
+	"topk/udf"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -48,6 +49,24 @@ func (d *deployment) migrate(t *testing.T, arguments ...string) string {
 	output, err := command.Output()
 	require.NoError(t, err, "topk migrate %v\n%s", arguments, log.String())
 	return string(output)
+}
+
+// applySchema runs functions and files by hand, as a person could.
+func applySchema(t *testing.T, engine *enginetest.ClickHouse) {
+	t.Helper()
+	engine.Query(t, query("clickhouse_create_database"))
+	functions, err := udf.Functions()
+	require.NoError(t, err)
+	for _, f := range functions {
+		engine.Query(t, f.Create)
+	}
+	files, err := listFiles(ClickHouse, ClickHouseFolder)
+	require.NoError(t, err)
+	for _, f := range files {
+		text, err := ClickHouse.ReadFile(fmt.Sprintf("%s/%06d_%s.up.sql", ClickHouseFolder, f.version, f.name))
+		require.NoError(t, err)
+		engine.Query(t, string(text))
+	}
 }
 
 // schema is everything that the histories and functions make, as text.

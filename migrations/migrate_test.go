@@ -21,6 +21,7 @@ func TestUpDownUpLeavesTheSameSchema(t *testing.T) {
 
 	require.Contains(t, d.migrate(t, "up"), "applied 9 functions, 36 steps in ClickHouse, 2 in PostgreSQL")
 	first := d.schema(t)
+	require.NotRegexp(t, `(?m)^column .* comment$`, d.postgresSchema(t), "every column has a comment")
 	golden(t, "testdata/clickhouse.golden.sql", d.clickhouseSchema(t))
 	golden(t, "testdata/postgres.golden.txt", d.postgresSchema(t))
 	require.Equal(t, 2, strings.Count(d.migrate(t, "status"), "nothing pending"))

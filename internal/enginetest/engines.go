@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,10 +31,16 @@ func StartClickHouse(t testing.TB, kafka string) *ClickHouse {
 		kafka = FreeAddress(t)
 	}
 	engine := &ClickHouse{URL: "http://" + address, DSN: "http://" + address + "/topk"}
+	data := t.TempDir()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("errors of ClickHouse:\n%s", tail(filepath.Join(data, "log", "clickhouse.err.log")))
+		}
+	})
 	engine.Process = start(t, func(ctx context.Context) error {
 		_, err := engine.ask(ctx, "SELECT 1")
 		return err
-	}, "dev", "clickhouse", "--listen", address, "--data-dir", t.TempDir(), "--kafka", kafka)
+	}, "dev", "clickhouse", "--listen", address, "--data-dir", data, "--kafka", kafka)
 	return engine
 }
 
@@ -83,10 +91,14 @@ func StartPostgres(t testing.TB) string {
 	return dsn
 }
 
+// MaxMessageBytes is the largest message that StartKafka's broker takes.
+const MaxMessageBytes = 64 << 20
+
 // StartKafka starts a broker in this process, with topics of that many partitions, and returns its address.
 func StartKafka(t testing.TB, partitions int, topics ...string) string {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(int32(partitions), topics...))
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(int32(partitions), topics...),
+		kfake.BrokerConfigs(map[string]string{"message.max.bytes": strconv.Itoa(MaxMessageBytes)}))
 	require.NoError(t, err)
 	t.Cleanup(cluster.Close)
 	return cluster.ListenAddrs()[0]

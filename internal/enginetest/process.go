@@ -153,8 +153,11 @@ func (p *Process) Stop(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-func (p *Process) tail() string {
-	text, err := os.ReadFile(p.log)
+func (p *Process) tail() string { return tail(p.log) }
+
+// tail is the end of a file.
+func tail(path string) string {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,6 +1,7 @@
 -- Every view of combined counts reads this Null table, so all see the same block. Fed by counts_queue_mv, and
 -- by INSERT INTO topk.counts_in SELECT ... when live states are rebuilt by hand.
--- Grain: one combined row, n views of (item, dimensions) in one second, or an n = 0 heartbeat.
+-- Grain: one combined row, n views of (item, dimensions) in one second, or n = 0: a heartbeat, or a row at
+-- fault.
 -- The virtual columns of Kafka are ordinary columns here. A row written by hand leaves them at their defaults, and takes an
 -- ingestor and a sequence that no other rows have: equal rows of one sequence are one row of counts_second.
 CREATE TABLE topk.counts_in
@@ -20,7 +21,9 @@ CREATE TABLE topk.counts_in
     partitions UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     watermark DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
     closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
-    sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+    sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    fault String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
+    raw String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
 )
 ENGINE = Null
 COMMENT 'combined counts on their way into every view'

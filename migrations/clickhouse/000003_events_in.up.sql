@@ -1,5 +1,5 @@
 -- Every view of single events reads this Null table. Fed by events_queue_mv, and by hand in a backfill.
--- Grain: one accepted event, or a heartbeat (item_type empty).
+-- Grain: one accepted event, or no item_type: a heartbeat, or a row at fault.
 CREATE TABLE topk.events_in
 (
     event_id String COMMENT 'chosen by the client, a retry repeats it',
@@ -18,7 +18,9 @@ CREATE TABLE topk.events_in
     partitions UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     watermark DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
     closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
-    sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+    sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    fault String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
+    raw String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
 )
 ENGINE = Null
 COMMENT 'single events on their way into every view'

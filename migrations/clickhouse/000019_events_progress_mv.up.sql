@@ -4,5 +4,5 @@ SELECT topic, partition, ingestor, min(min(offset)) OVER (PARTITION BY topic, pa
        max(offset) AS last_offset, max(e.watermark) AS watermark,
        max(sent_at) AS last_seen, max(e.partitions) AS partitions, max(e.closed) AS closed, now64(3) AS inserted_at
 FROM topk.events_in AS e
-WHERE topic != ''
+WHERE topic != '' AND fault = ''
 GROUP BY topic, partition, ingestor

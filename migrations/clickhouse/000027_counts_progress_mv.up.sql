@@ -4,5 +4,5 @@ SELECT topic, partition, ingestor, min(min(offset)) OVER (PARTITION BY topic, pa
        max(offset) AS last_offset, max(c.watermark) AS watermark,
        max(sent_at) AS last_seen, max(c.partitions) AS partitions, max(c.closed) AS closed, now64(3) AS inserted_at
 FROM topk.counts_in AS c
-WHERE topic != ''
+WHERE topic != '' AND fault = ''
 GROUP BY topic, partition, ingestor

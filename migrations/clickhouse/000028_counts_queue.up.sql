@@ -1,4 +1,4 @@
--- Kafka topk.counts.v1, combined counts. Read by counts_queue_mv and counts_dead_letters_mv, never by hand.
+-- Kafka topk.counts.v1, combined counts. Read by counts_queue_mv alone, never by hand.
 -- Types are exactly those in the messages (RowBinaryWithNamesAndTypes), hence plain String.
 -- The named collection topk_kafka holds kafka_broker_list: it belongs to the configuration of the server, not to the schema.
 CREATE TABLE topk.counts_queue

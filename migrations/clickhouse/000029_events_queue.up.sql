@@ -1,4 +1,4 @@
--- Kafka topk.events.v1, single events. Read by events_queue_mv and events_dead_letters_mv, never by hand.
+-- Kafka topk.events.v1, single events. Read by events_queue_mv alone, never by hand.
 CREATE TABLE topk.events_queue
 (
     event_id String,

@@ -11,7 +11,11 @@ CREATE TABLE lists (
     body         jsonb       NOT NULL
 );
 COMMENT ON TABLE lists IS 'published lists, immutable versions';
+COMMENT ON COLUMN lists.version IS 'greater is newer';
+COMMENT ON COLUMN lists.item_type IS 'video, hashtag, ...';
 COMMENT ON COLUMN lists.window_name IS '1m, 5m, 1h, ...';
+COMMENT ON COLUMN lists.slice IS 'global, country=IN, ...';
+COMMENT ON COLUMN lists.published_at IS 'wall clock';
 COMMENT ON COLUMN lists.as_of IS 'event time up to which the list counts';
 COMMENT ON COLUMN lists.body IS 'the list as JSON, without version and published_at';
 -- Retention and history both ask for one list in order of time.

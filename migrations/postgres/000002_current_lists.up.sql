@@ -9,5 +9,9 @@ CREATE TABLE current_lists (
     PRIMARY KEY (item_type, window_name, slice)
 );
 COMMENT ON TABLE current_lists IS 'pointers to the served version of each list';
+COMMENT ON COLUMN current_lists.item_type IS 'video, hashtag, ...';
+COMMENT ON COLUMN current_lists.window_name IS '1m, 5m, 1h, ...';
+COMMENT ON COLUMN current_lists.slice IS 'global, country=IN, ...';
+COMMENT ON COLUMN current_lists.version IS 'the version that is served';
 -- A version in use must not be removed: the foreign key asks for this index at every delete.
 CREATE INDEX current_lists_by_version ON current_lists (version);

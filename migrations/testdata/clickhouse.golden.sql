@@ -40,7 +40,7 @@ CREATE MATERIALIZED VIEW topk.cms_day_mv TO topk.cms_day
     `width` UInt32,
     `row` UInt8,
     `cell` UInt32,
-    `n` UInt64
+    `n` SimpleAggregateFunction(sum, UInt64)
 )
 AS SELECT
     item_type,
@@ -49,15 +49,8 @@ AS SELECT
     width,
     row,
     cell,
-    sum(s.n) AS n
+    s.n AS n
 FROM topk.cms_hour AS s
-GROUP BY
-    item_type,
-    slice,
-    bucket,
-    width,
-    row,
-    cell
 
 CREATE TABLE topk.cms_hour
 (
@@ -83,7 +76,7 @@ CREATE MATERIALIZED VIEW topk.cms_hour_mv TO topk.cms_hour
     `width` UInt32,
     `row` UInt8,
     `cell` UInt32,
-    `n` UInt64
+    `n` SimpleAggregateFunction(sum, UInt64)
 )
 AS SELECT
     item_type,
@@ -92,15 +85,8 @@ AS SELECT
     width,
     row,
     cell,
-    sum(s.n) AS n
+    s.n AS n
 FROM topk.cms_minute AS s
-GROUP BY
-    item_type,
-    slice,
-    bucket,
-    width,
-    row,
-    cell
 
 CREATE TABLE topk.cms_minute
 (
@@ -135,7 +121,7 @@ AS SELECT
     width,
     row,
     sipHash64Keyed((toUInt64(row), toUInt64(1953460331)), item_id) % width AS cell,
-    sum(views) AS n
+    views AS n
 FROM
 (
     SELECT
@@ -153,13 +139,13 @@ FROM
         bucket
 )
 ARRAY JOIN [0, 1, 2, 3, 4] AS row
-GROUP BY
-    item_type,
-    slice,
-    bucket,
-    width,
-    row,
-    cell
+ORDER BY
+    item_type ASC,
+    slice ASC,
+    bucket ASC,
+    width ASC,
+    row ASC,
+    cell ASC
 
 CREATE MATERIALIZED VIEW topk.counts_dead_letters_mv TO topk.dead_letters
 (
@@ -171,14 +157,14 @@ CREATE MATERIALIZED VIEW topk.counts_dead_letters_mv TO topk.dead_letters
     `error` String
 )
 AS SELECT
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at,
-    _topic AS topic,
-    toUInt32(_partition) AS partition,
-    toInt64(_offset) AS offset,
-    substring(if(length(_error) > 0, _raw_message, toJSONString(map('item_type', item_type, 'item_id', item_id, 'country', country, 'category', category, 'language', language, 'second', toString(second), 'n', toString(n), 'ingestor', ingestor, 'sequence', toString(sequence)))), 1, 65536) AS raw,
-    if(length(_error) > 0, _error, multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((n >= 1) AND (n <= 1000000000)), 'n: not between 1 and 1000000000', '')) AS error
-FROM topk.counts_queue
-WHERE (length(_error) > 0) OR (NOT (((item_type = '') AND (n = 0)) OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000)))))
+    sent_at AS received_at,
+    topic,
+    partition,
+    offset,
+    raw,
+    fault AS error
+FROM topk.counts_in
+WHERE fault != ''
 
 CREATE TABLE topk.counts_in
 (
@@ -197,7 +183,9 @@ CREATE TABLE topk.counts_in
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
-    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    `fault` String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
+    `raw` String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
 )
 ENGINE = `Null`
 COMMENT 'combined counts on their way into every view'
@@ -269,7 +257,7 @@ AS SELECT
     max(c.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.counts_in AS c
-WHERE topic != ''
+WHERE (topic != '') AND (fault = '')
 GROUP BY
     topic,
     partition,
@@ -308,27 +296,30 @@ CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
     `partitions` UInt64,
     `watermark` DateTime64(3, 'UTC'),
     `closed` UInt64,
-    `sent_at` DateTime64(3, 'UTC')
+    `sent_at` DateTime64(3, 'UTC'),
+    `fault` String,
+    `raw` String
 )
 AS SELECT
-    item_type,
-    item_id,
-    country,
-    category,
-    language,
-    second,
-    n,
-    ingestor,
-    sequence,
+    q.item_type AS item_type,
+    q.item_id AS item_id,
+    q.country AS country,
+    q.category AS category,
+    q.language AS language,
+    q.second AS second,
+    if(fault = '', q.n, 0) AS n,
+    q.ingestor AS ingestor,
+    q.sequence AS sequence,
     _topic AS topic,
     toUInt32(_partition) AS partition,
     toInt64(_offset) AS offset,
     toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
     fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
     toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
-FROM topk.counts_queue
-WHERE (length(_error) = 0) AND (((item_type = '') AND (n = 0)) OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000))))
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+    multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', ((q.item_type = '') AND (q.n = 0)) OR (match(q.item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)) AND isValidUTF8(q.item_id) AND (NOT match(q.item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(q.second) >= 1) AND (toUnixTimestamp(q.second) <= 4102444799)) AND ((q.n >= 1) AND (q.n <= 1000000000))), '', multiIf(NOT match(q.item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(q.item_id), 'item_id: not valid UTF-8', match(q.item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(q.second) >= 1) AND (toUnixTimestamp(q.second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((q.n >= 1) AND (q.n <= 1000000000)), 'n: not between 1 and 1000000000', '')) AS fault,
+    multiIf(fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('item_type', q.item_type, 'item_id', q.item_id, 'country', q.country, 'category', q.category, 'language', q.language, 'second', toString(q.second), 'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS raw
+FROM topk.counts_queue AS q
 
 CREATE TABLE topk.counts_second
 (
@@ -443,14 +434,14 @@ CREATE MATERIALIZED VIEW topk.events_dead_letters_mv TO topk.dead_letters
     `error` String
 )
 AS SELECT
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS received_at,
-    _topic AS topic,
-    toUInt32(_partition) AS partition,
-    toInt64(_offset) AS offset,
-    substring(if(length(_error) > 0, _raw_message, toJSONString(map('event_id', event_id, 'item_type', item_type, 'item_id', item_id, 'event_time', toString(event_time), 'country', country, 'category', category, 'language', language, 'viewer', viewer, 'flags', toString(flags), 'ingestor', ingestor))), 1, 65536) AS raw,
-    if(length(_error) > 0, _error, multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(event_id) >= 1) AND (length(event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')) AS error
-FROM topk.events_queue
-WHERE (length(_error) > 0) OR (NOT ((item_type = '') OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)))))
+    sent_at AS received_at,
+    topic,
+    partition,
+    offset,
+    raw,
+    fault AS error
+FROM topk.events_in
+WHERE fault != ''
 
 CREATE TABLE topk.events_in
 (
@@ -470,7 +461,9 @@ CREATE TABLE topk.events_in
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
-    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock'
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    `fault` String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
+    `raw` String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
 )
 ENGINE = `Null`
 COMMENT 'single events on their way into every view'
@@ -527,7 +520,7 @@ AS SELECT
     max(e.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.events_in AS e
-WHERE topic != ''
+WHERE (topic != '') AND (fault = '')
 GROUP BY
     topic,
     partition,
@@ -568,28 +561,31 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
     `partitions` UInt64,
     `watermark` DateTime64(3, 'UTC'),
     `closed` UInt64,
-    `sent_at` DateTime64(3, 'UTC')
+    `sent_at` DateTime64(3, 'UTC'),
+    `fault` String,
+    `raw` String
 )
 AS SELECT
-    event_id,
-    item_type,
-    item_id,
-    event_time,
-    country,
-    category,
-    language,
-    viewer,
-    flags,
-    ingestor,
+    q.event_id AS event_id,
+    if(fault = '', q.item_type, '') AS item_type,
+    q.item_id AS item_id,
+    q.event_time AS event_time,
+    q.country AS country,
+    q.category AS category,
+    q.language AS language,
+    q.viewer AS viewer,
+    q.flags AS flags,
+    q.ingestor AS ingestor,
     _topic AS topic,
     toUInt32(_partition) AS partition,
     toInt64(_offset) AS offset,
     toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
     fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
     toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at
-FROM topk.events_queue
-WHERE (length(_error) = 0) AND ((item_type = '') OR (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999))))
+    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+    multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (q.item_type = '') OR (match(q.item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)) AND isValidUTF8(q.item_id) AND (NOT match(q.item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(q.event_id) >= 1) AND (length(q.event_id) <= 64)) AND ((toUnixTimestamp64Milli(q.event_time) >= 1) AND (toUnixTimestamp64Milli(q.event_time) <= 4102444799999))), '', multiIf(NOT match(q.item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(q.item_id), 'item_id: not valid UTF-8', match(q.item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(q.event_id) >= 1) AND (length(q.event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(q.event_time) >= 1) AND (toUnixTimestamp64Milli(q.event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')) AS fault,
+    multiIf(fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', q.event_id, 'item_type', q.item_type, 'item_id', q.item_id, 'event_time', toString(q.event_time), 'country', q.country, 'category', q.category, 'language', q.language, 'viewer', q.viewer, 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS raw
+FROM topk.events_queue AS q
 
 CREATE TABLE topk.ingest_progress
 (

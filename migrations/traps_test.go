@@ -1,0 +1,305 @@
+package migrations
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/wire"
+)
+
+const hour = 1764547200 // 2025-12-01 00:00:00 UTC, where most tests put their rows
+
+func row(itemID string, n, sequence uint64) countRow {
+	return countRow{itemType: "video", itemID: itemID, country: "IN", category: "music", language: "hi", second: hour, n: n,
+		ingestor: "test@1", sequence: sequence}
+}
+
+const insertByHand = "INSERT INTO topk.counts_in (item_type, item_id, second, n, ingestor, sequence) "
+
+// Two blocks of equal rows are two facts when ingestor or sequence differ, and one fact when they do not: by key, never by
+// the hash of the block.
+func TestIdenticalBlocksAreNotDroppedAsRetries(t *testing.T) {
+	p := newPipe(t, 1)
+	for _, sequence := range []int{1, 2, 2} {
+		p.Query(t, fmt.Sprintf(insertByHand+"VALUES ('video', 'a', %d, 3, 'test@1', %d)", hour, sequence))
+	}
+	require.Equal(t, "6", p.Query(t, "SELECT sum(n) FROM topk.counts_second FINAL"))
+	require.Equal(t, "9", p.Query(t, "SELECT sum(n) FROM topk.counts_minute"))
+	for _, table := range []string{"topk_10s", "topk_minute", "topk_hour", "topk_day"} {
+		require.Equal(t, "9", p.Query(t, "SELECT sum(applied) FROM topk."+table), table)
+	}
+	for _, table := range []string{"cms_minute", "cms_hour", "cms_day"} {
+		require.Equal(t, "9", p.Query(t, "SELECT sum(n) FROM topk."+table+" WHERE row = 0"), table)
+	}
+
+	p.send(t, wire.CountsTopic, 0, encodeCounts(row("b", 1, 1)))
+	p.send(t, wire.CountsTopic, 0, encodeCounts(row("b", 1, 2)))
+	p.eventually(t, "2", "SELECT sum(n) FROM topk.counts_second FINAL WHERE item_id = 'b'")
+	p.eventually(t, "2", "SELECT sum(n) FROM topk.landed FINAL")
+}
+
+// A queue is read as soon as a view reads it: whatever waits there must meet every view.
+func TestRowsSentBeforeTheSchemaAreCounted(t *testing.T) {
+	p := newPipeWith(t, 1, func(p *pipe) {
+		for sequence := range uint64(3) {
+			p.send(t, wire.CountsTopic, 0, encodeCounts(row("early", 1, sequence), countRow{}))
+			p.send(t, wire.EventsTopic, 0, encodeEvents(eventRow{eventID: fmt.Sprint(sequence), itemType: "video", itemID: "early", milliseconds: hour * 1000}, eventRow{eventID: "x", itemType: "video", milliseconds: 1}))
+		}
+	})
+	p.eventually(t, "3", "SELECT sum(n) FROM topk.counts_second FINAL")
+	p.eventually(t, "3", "SELECT sum(n) FROM topk.cms_day WHERE row = 0")
+	p.eventually(t, "3", "SELECT count() FROM topk.events FINAL")
+	p.eventually(t, "3\t3", "SELECT countIf(topic = '"+wire.CountsTopic+"'), countIf(topic = '"+wire.EventsTopic+"') FROM topk.dead_letters")
+}
+
+// Late events touch many hours at once, and each hour is a partition.
+func TestOneBlockAcross500HoursIsCounted(t *testing.T) {
+	p := newPipe(t, 1)
+	p.Query(t, fmt.Sprintf(insertByHand+"SELECT 'video', 'a', %d - number * 3600, 1, 'test@1', 1 FROM numbers(500)", hour))
+	require.Equal(t, "500\t500", p.Query(t, "SELECT sum(n), uniqExact(toStartOfHour(second)) FROM topk.counts_second FINAL"))
+
+	rows := make([]countRow, 500)
+	events := make([]eventRow, 500)
+	for i := range rows {
+		rows[i] = row("b", 1, 7)
+		rows[i].second -= uint32(i * 3600)
+		events[i] = eventRow{eventID: fmt.Sprint(i), itemType: "video", itemID: "b", milliseconds: int64(hour-i*3600) * 1000}
+	}
+	p.send(t, wire.CountsTopic, 0, encodeCounts(rows...))
+	p.send(t, wire.EventsTopic, 0, encodeEvents(events...))
+	p.eventually(t, "500", "SELECT sum(n) FROM topk.counts_second FINAL WHERE item_id = 'b'")
+	p.eventually(t, "500", "SELECT sum(n) FROM topk.landed FINAL")
+	p.eventually(t, "500", "SELECT count() FROM topk.events FINAL")
+	p.eventually(t, "500", "SELECT count() FROM topk.event_identities")
+}
+
+func TestGarbageGoesToDeadLettersAndThePartitionMovesOn(t *testing.T) {
+	p := newPipe(t, 1)
+	garbage := map[string][]byte{
+		"text": []byte("hello"), "nothing": {}, "zeroes": make([]byte, 40), "JSON": []byte(`{"item_id":"a","n":1}`),
+		"cut off": encodeCounts(row("cut", 1, 1))[:200], "other columns": append(columns("a", "String"), 1, 'x'),
+		"huge length": append(encodeCounts(), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), "large": []byte(strings.Repeat("x", 1<<20)),
+	}
+	for _, bytes := range garbage {
+		p.send(t, wire.CountsTopic, 0, bytes)
+		p.send(t, wire.EventsTopic, 0, bytes)
+	}
+	p.send(t, wire.CountsTopic, 0, encodeCounts(row("good", 5, 1)))
+	p.send(t, wire.EventsTopic, 0, encodeEvents(eventRow{eventID: "e", itemType: "video", itemID: "good", milliseconds: hour * 1000}))
+
+	p.eventually(t, "good\t5", "SELECT item_id, sum(n) FROM topk.counts_second FINAL GROUP BY item_id")
+	p.eventually(t, "good", "SELECT item_id FROM topk.events FINAL")
+	want := fmt.Sprint(len(garbage))
+	for _, topic := range []string{wire.CountsTopic, wire.EventsTopic} {
+		p.eventually(t, want, "SELECT uniqExact(offset) FROM topk.dead_letters WHERE topic = '"+topic+"' AND error != '' AND length(raw) <= 65536")
+	}
+	require.Equal(t, "hello", p.Query(t, "SELECT raw FROM topk.dead_letters WHERE raw = 'hello' LIMIT 1"))
+}
+
+// Headers are read by views: whatever stands in them, no block is repeated for ever.
+func TestOddHeadersStopNothing(t *testing.T) {
+	p := newPipe(t, 1)
+	for i, watermark := range []string{"", "x", "-1", "1.5", "18446744073709551615", "9223372036854775807", "99999999999999999999999"} {
+		p.sendWith(t, wire.CountsTopic, 0, encodeCounts(row("a", 1, uint64(i))), watermark)
+	}
+	p.eventually(t, "7", "SELECT sum(n) FROM topk.counts_second FINAL")
+	p.eventually(t, "6", "SELECT max(last_offset) FROM topk.ingest_progress")
+}
+
+func TestBadRowsCostNoGoodRowBesideThem(t *testing.T) {
+	p := newPipe(t, 1)
+	type fault struct {
+		reason string
+		change func(*countRow)
+	}
+	faults := []fault{
+		{"n: not between 1 and 1000000000", func(r *countRow) { r.n = 0 }},
+		{"n: not between 1 and 1000000000", func(r *countRow) { r.n = 1 << 63 }},
+		{"n: not between 1 and 1000000000", func(r *countRow) { r.n = math.MaxUint64 }},
+		{"item_id: not 1 to 256 bytes", func(r *countRow) { r.itemID = "" }},
+		{"item_id: not 1 to 256 bytes", func(r *countRow) { r.itemID = strings.Repeat("x", 257) }},
+		{"item_id: not valid UTF-8", func(r *countRow) { r.itemID = "\xff\xfe" }},
+		{"item_id: not valid UTF-8", func(r *countRow) { r.itemID = "\xed\xa0\x80" }},
+		{"item_id: contains a control character", func(r *countRow) { r.itemID = "a\x00b" }},
+		{"ingestor: empty", func(r *countRow) { r.ingestor = "" }},
+		{"ingestor: empty", func(r *countRow) { *r = countRow{} }}, // a message with none of the columns reads like this
+		{"item_type: does not match ^[a-z][a-z0-9_]{0,31}$", func(r *countRow) { r.itemType = "" }},
+		{"item_type: does not match ^[a-z][a-z0-9_]{0,31}$", func(r *countRow) { r.itemType = "Video" }},
+		{"second: not between 1970 and 2100", func(r *countRow) { r.second = 0 }},
+		{"second: not between 1970 and 2100", func(r *countRow) { r.second = math.MaxUint32 }},
+	}
+	for i, f := range faults {
+		bad := row("bad", 1, uint64(i))
+		f.change(&bad)
+		p.send(t, wire.CountsTopic, 0, encodeCounts(bad, row("good", 1, uint64(i)), bad))
+	}
+	p.send(t, wire.CountsTopic, 0, encodeCounts(countRow{ingestor: "test@1"})) // a heartbeat
+	last := len(faults)
+	p.eventually(t, fmt.Sprint(last), "SELECT max(last_offset) FROM topk.ingest_progress")
+	p.eventually(t, fmt.Sprintf("good\t%d", last), "SELECT item_id, sum(n) FROM topk.counts_second FINAL GROUP BY item_id")
+	for i, f := range faults {
+		p.eventually(t, f.reason+"\t2", fmt.Sprintf("SELECT any(error), count() FROM topk.dead_letters WHERE offset = %d", i))
+	}
+	require.Equal(t, fmt.Sprint(2*last), p.Query(t, "SELECT count() FROM topk.dead_letters"))
+	require.Equal(t, fmt.Sprint(last), p.Query(t, "SELECT sum(n) FROM topk.counts_minute"))
+	require.Equal(t, "video", p.Query(t, "SELECT DISTINCT item_type FROM topk.topk_minute"))
+}
+
+func TestBadEventsCostNoGoodEventBesideThem(t *testing.T) {
+	p := newPipe(t, 1)
+	good := eventRow{eventID: "e", itemType: "video", itemID: "good", milliseconds: hour * 1000}
+	changes := map[string]func(*eventRow){
+		"item_id: not 1 to 256 bytes":           func(e *eventRow) { e.itemID = "" },
+		"item_id: not valid UTF-8":              func(e *eventRow) { e.itemID = "\xff" },
+		"item_id: contains a control character": func(e *eventRow) { e.itemID = "\n" },
+		"event_id: not 1 to 64 bytes":           func(e *eventRow) { e.eventID = "" },
+		"event_time: not between 1970 and 2100": func(e *eventRow) { e.milliseconds = hour * 1_000_000 },
+	}
+	for reason, change := range changes {
+		bad := good
+		change(&bad)
+		good.eventID = reason[:8]
+		p.send(t, wire.EventsTopic, 0, encodeEvents(bad, good))
+	}
+	flagged := good
+	flagged.eventID, flagged.flags = "flagged", []string{"bot"}
+	p.send(t, wire.EventsTopic, 0, encodeEvents(flagged, eventRow{}))
+
+	p.eventually(t, "1", "SELECT count() FROM topk.events FINAL WHERE flags = ['bot']")
+	require.Equal(t, "good", p.Query(t, "SELECT DISTINCT item_id FROM topk.events"))
+	for reason := range changes {
+		p.eventually(t, "1", fmt.Sprintf("SELECT count() FROM topk.dead_letters WHERE error = '%s'", reason))
+	}
+	p.eventually(t, fmt.Sprint(len(changes)), "SELECT count() FROM topk.event_identities") // the flagged one is not counted
+}
+
+// The words of the ledger: a replay is one row in what is read with FINAL, and twice in what is additive.
+func TestReplayedMessageChangesNeitherCountsSecondNorLanded(t *testing.T) {
+	p := newPipe(t, 1)
+	message := encodeCounts(row("a", 3, 9), row("b", 4, 9))
+	p.send(t, wire.CountsTopic, 0, message)
+	p.eventually(t, "7", "SELECT sum(n) FROM topk.counts_minute")
+	p.send(t, wire.CountsTopic, 0, message)
+	p.eventually(t, "14", "SELECT sum(n) FROM topk.counts_minute")
+	p.eventually(t, "14", "SELECT sum(applied) FROM topk.topk_10s")
+	p.eventually(t, "14", "SELECT sum(n) FROM topk.cms_day WHERE row = 4")
+	p.eventually(t, "7", "SELECT sum(n) FROM topk.counts_second FINAL")
+	p.eventually(t, "7", "SELECT sum(n) FROM topk.landed FINAL")
+	p.eventually(t, "1", "SELECT max(last_offset) FROM topk.ingest_progress")
+}
+
+// FINAL of a range reads that range's partitions only: the two settings, and keys that hold what partitions are made of.
+func TestFinalReadsOnlyItsPartitions(t *testing.T) {
+	p := newPipe(t, 1)
+	for sequence := range 2 {
+		p.Query(t, fmt.Sprintf(insertByHand+"SELECT 'video', 'a', %d + number * 3600, 1, 'test@1', %d FROM numbers(24)", hour, sequence))
+	}
+	p.Query(t, fmt.Sprintf("INSERT INTO topk.landed SELECT 'video', %d + number * 3600, 'test@1', 1, 1 FROM numbers(24)", hour))
+	p.Query(t, fmt.Sprintf("INSERT INTO topk.events_in (event_id, item_type, item_id, event_time) SELECT 'e', 'video', 'a', %d + number * 3600 FROM numbers(24)", hour))
+	for table, column := range map[string]string{"counts_second": "second", "landed": "second", "events": "event_time"} {
+		parts := p.Query(t, fmt.Sprintf(`SELECT sum(parts) <= 2 AND sum(parts) > 0 FROM (
+			EXPLAIN ESTIMATE SELECT count() FROM topk.%s FINAL WHERE %s >= %d AND %s < %d)`, table, column, hour, column, hour+3600))
+		require.Equal(t, "1", parts, table)
+	}
+	require.Equal(t, "2", p.Query(t, fmt.Sprintf("SELECT count() FROM topk.counts_second FINAL WHERE second = %d", hour)))
+}
+
+// Space-Saving totals, sketches and landed totals are the same sum, and the sketch never undercounts.
+func TestStatesAndSketchesHoldTheLandedTotal(t *testing.T) {
+	p := newPipe(t, 2)
+	want := map[string]uint64{}
+	var total uint64
+	for message := range 10 {
+		rows := make([]countRow, 300)
+		for i := range rows {
+			rows[i] = row(fmt.Sprintf("v_%d", (i*i+message)%97), uint64(1+i%5), uint64(message))
+			rows[i].second += uint32(i + message*60)
+			rows[i].country = fmt.Sprint(i)
+			want[rows[i].itemID] += rows[i].n
+			total += rows[i].n
+		}
+		p.send(t, wire.CountsTopic, int32(message%2), encodeCounts(rows...))
+	}
+	p.eventually(t, fmt.Sprint(total), "SELECT sum(n) FROM topk.landed FINAL")
+	p.eventually(t, fmt.Sprint(total), "SELECT sum(n) FROM topk.counts_second FINAL")
+	for _, table := range []string{"topk_10s", "topk_minute", "topk_hour", "topk_day"} {
+		p.eventually(t, fmt.Sprint(total), "SELECT sum(applied) FROM topk."+table)
+		got := p.Query(t, "SELECT sum(t.2), max(t.3) FROM (SELECT arrayJoin(topKWeightedMerge(10000, 1, 'counts')(items)) AS t FROM topk."+table+")")
+		require.Equal(t, fmt.Sprintf("%d\t0", total), got, table)
+	}
+	for _, table := range []string{"cms_minute", "cms_hour", "cms_day"} {
+		p.eventually(t, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%d\n", total), 5), "\n"),
+			"SELECT sum(n) FROM topk."+table+" GROUP BY row ORDER BY row")
+		for item, n := range want {
+			estimate := p.Query(t, fmt.Sprintf(`SELECT min(n) >= %d AND min(n) <= %d FROM (SELECT row, sum(n) AS n FROM topk.%s
+				WHERE (row, cell) IN (SELECT arrayJoin(arrayMap(r -> (r, topk_cms_cell(r, '%s', topk_cms_width('global'))), topk_cms_rows())))
+				GROUP BY row)`, n, n+total/1000, table, item))
+			require.Equal(t, "1", estimate, "%s of %s", item, table)
+		}
+	}
+}
+
+// What COMMENTs and headers of counts_in and landed promise to somebody who writes by hand.
+func TestBackfillByHandNeedsNoKafkaColumns(t *testing.T) {
+	p := newPipe(t, 1)
+	p.Query(t, fmt.Sprintf("INSERT INTO topk.events_in (event_id, item_type, item_id, event_time) SELECT toString(number), 'video', 'a', %d + number %% 60 FROM numbers(300)", hour))
+	p.Query(t, insertByHand+"SELECT item_type, item_id, toDateTime(event_time, 'UTC') AS second, count(), 'backfill', 1 FROM topk.events FINAL GROUP BY ALL")
+	require.Equal(t, "300", p.Query(t, "SELECT sum(n) FROM topk.counts_second FINAL"))
+	require.Equal(t, "300", p.Query(t, "SELECT sum(n) FROM topk.counts_minute"))
+	require.Equal(t, "300", p.Query(t, "SELECT sum(applied) FROM topk.topk_day"))
+	require.Equal(t, "0", p.Query(t, "SELECT count() FROM topk.landed"), "landed holds what came through Kafka")
+	require.Equal(t, "0", p.Query(t, "SELECT count() FROM topk.ingest_progress"))
+}
+
+// landed rests on this: all rows of a message are in one block, also when they are more than a block should hold.
+func TestMessageIsNeverSplitBetweenBlocks(t *testing.T) {
+	p := newPipe(t, 1)
+	const seconds = 3
+	send := func(rows int, sequence uint64) {
+		r := make([]countRow, rows)
+		for i := range r {
+			r[i] = row(fmt.Sprintf("v_%d", i%500), 1, sequence)
+			r[i].second += uint32(i % seconds)
+		}
+		p.send(t, wire.CountsTopic, 0, encodeCounts(r...))
+	}
+	sizes := []int{200_000, 50_000, 50_000, 50_000, 50_000, 1_200_000} // the last exceeds max_insert_block_size and kafka_max_block_size
+	var want []string
+	total := 0
+	for sequence, rows := range sizes {
+		send(rows, uint64(sequence))
+		for second := range seconds {
+			want = append(want, fmt.Sprintf("%d\t%d\t%d", sequence, second, (rows+seconds-1-second)/seconds))
+		}
+		total += rows
+	}
+	p.eventually(t, fmt.Sprint(total), "SELECT sum(n) FROM topk.counts_minute")
+	p.eventually(t, strings.Join(want, "\n"), fmt.Sprintf("SELECT sequence, toUInt32(second) - %d AS s, n FROM topk.landed ORDER BY sequence, s", hour))
+}
+
+// Queues go on where they stopped, after a stop and after a kill; what a kill repeats changes no landed count.
+func TestQueuesResumeAfterARestart(t *testing.T) {
+	p := newPipe(t, 2)
+	sent := uint64(0)
+	send := func() {
+		for range 20 {
+			sent++
+			p.send(t, wire.CountsTopic, int32(sent%2), encodeCounts(row("a", 1, sent)))
+			p.send(t, wire.EventsTopic, int32(sent%2), encodeEvents(eventRow{eventID: fmt.Sprint(sent), itemType: "video", itemID: "a", milliseconds: hour * 1000}))
+		}
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		send()
+		p.Stop(t, signal)
+		send()
+		p.Start(t)
+		p.eventually(t, fmt.Sprint(sent), "SELECT sum(n) FROM topk.counts_second FINAL")
+		p.eventually(t, fmt.Sprint(sent), "SELECT sum(n) FROM topk.landed FINAL")
+		p.eventually(t, fmt.Sprint(sent), "SELECT count() FROM topk.events FINAL")
+	}
+}
