@@ -31,6 +31,7 @@ const (
 	maxBatchRows     = 200_000  // combined rows of a batch, whatever the distinct items
 	maxInFlightBytes = 48 << 20 // bodies being read and decoded
 	maxWaiting       = 4096     // requests that wait for their answer; each is a goroutine and a connection
+	maxWaitingEvents = 1 << 19  // of those requests: of each rejected one the verdict is kept, some 100 bytes
 )
 
 // Bounds of waiting.

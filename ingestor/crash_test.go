@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime/pprof"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -21,7 +24,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"topk/internal/wire"
 )
 
 // childEnv makes the test binary an ingestor: its value is the brokers.
@@ -32,7 +38,24 @@ func TestMain(m *testing.M) {
 		runChild(strings.Split(brokers, ","))
 		return
 	}
+	if os.Getenv(kafkaEnv) != "" {
+		runKafka()
+		return
+	}
 	os.Exit(m.Run())
+}
+
+// runKafka is a Kafka in a process of its own. It prints its address and ends when standard input does.
+func runKafka() {
+	kafka, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(12, wire.EventsTopic, wire.CountsTopic),
+		kfake.BrokerConfigs(map[string]string{"log.retention.bytes": strconv.Itoa(64 << 20), "log.segment.bytes": strconv.Itoa(8 << 20)}))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	defer kafka.Close()
+	fmt.Println(kafka.ListenAddrs()[0])
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // runChild is an ingestor in a process of its own. It prints its address when it is ready and ends on SIGTERM.
@@ -42,6 +65,11 @@ func runChild(brokers []string) {
 	cfg := testConfig(brokers)
 	if s := os.Getenv("TOPK_TEST_FLUSH_INTERVAL"); s != "" {
 		cfg.FlushInterval, _ = time.ParseDuration(s)
+	}
+	if path := os.Getenv("TOPK_TEST_PROFILE"); strings.Contains(path, "/") {
+		if out, err := os.Create(path); err == nil && pprof.StartCPUProfile(out) == nil {
+			defer pprof.StopCPUProfile()
+		}
 	}
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

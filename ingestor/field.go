@@ -137,6 +137,9 @@ func (p *parser) set(id fieldID, text []byte) *event.Problem {
 // readString reads a string, in place where it has no escapes. The decoder's own reading would turn half a surrogate pair
 // into U+FFFD and so make one item of many.
 func (p *parser) readString(d *jx.Decoder, id fieldID) ([]byte, error) {
+	if p.plain {
+		return d.StrBytes()
+	}
 	raw, err := d.Raw()
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -92,22 +93,20 @@ func (in *Ingestor) postEvents(c echo.Context) error {
 		return in.refuse(c, errWaiting)
 	}
 	defer in.waiting.Add(-1)
-	p := parsers.Get().(*parser)
-	defer p.release()
-	b, err := in.accept(c.Request(), p)
+	b, v, err := in.accept(c.Request())
+	defer func() { in.waitingEvents.Add(-v.events) }()
 	if err != nil {
 		return in.refuse(c, err)
 	}
-	p.sortRejected()
-	for _, r := range p.rejected {
+	for _, r := range v.rejected {
 		in.metrics.rejected.WithLabelValues(r.problem.Kind).Inc()
 	}
-	if p.accepted > 0 {
+	if v.accepted > 0 {
 		if err := wait(c.Request().Context(), b); err != nil {
 			return in.refuse(c, err)
 		}
 	}
-	return verdict(c, p)
+	return v.write(c)
 }
 
 // wait waits until a batch's transaction has ended.
@@ -120,11 +119,21 @@ func wait(ctx context.Context, b *batch) error {
 	}
 }
 
-// accept reads, judges and takes a request's events. The body's memory is free again when it returns.
-func (in *Ingestor) accept(r *http.Request, p *parser) (*batch, error) {
+// verdict is what a request will be told once its batch is committed. It is all that is kept of a request until then.
+type verdict struct {
+	accepted int
+	rejected []rejection // in the order of the request
+	events   int64       // of the budget of waiting events
+}
+
+// accept reads, judges and takes a request's events. The memory of the body and of the parser is free again when it
+// returns.
+func (in *Ingestor) accept(r *http.Request) (b *batch, v verdict, err error) {
+	p := parsers.Get().(*parser)
+	defer p.release()
 	parse, err := parserFor(p, r.Header.Get(echo.HeaderContentType))
 	if err != nil {
-		return nil, err
+		return nil, v, err
 	}
 	body, err := in.bodies.read(r)
 	defer body.release()
@@ -132,15 +141,23 @@ func (in *Ingestor) accept(r *http.Request, p *parser) (*batch, error) {
 		if statusOf(err) == http.StatusServiceUnavailable && !errors.Is(err, errBusy) {
 			err = errors.Join(errBodyRead, err)
 		}
-		return nil, err
+		return nil, v, err
 	}
 	if err := parse(body.bytes); err != nil {
-		return nil, err
+		return nil, v, err
 	}
-	if len(p.events) == 0 {
-		return nil, nil
+	v.events = int64(p.index)
+	if in.waitingEvents.Add(v.events) > maxWaitingEvents {
+		return nil, v, errWaiting
 	}
-	return in.acc.add(r.Context(), p)
+	if len(p.events) > 0 {
+		if b, err = in.acc.add(r.Context(), p); err != nil {
+			return nil, v, err
+		}
+	}
+	p.sortRejected()
+	v.accepted, v.rejected = p.accepted, slices.Clone(p.rejected)
+	return b, v, nil
 }
 
 func parserFor(p *parser, contentType string) (func([]byte) error, error) {
@@ -160,17 +177,17 @@ func parserFor(p *parser, contentType string) (func([]byte) error, error) {
 	return nil, errMediaType
 }
 
-// verdict writes the answer of a request that was taken.
-func verdict(c echo.Context, p *parser) error {
+// write writes the answer of a request that was taken.
+func (v *verdict) write(c echo.Context) error {
 	type rejected struct {
 		Index  int    `json:"index"`
 		Field  string `json:"field"`
 		Reason string `json:"reason"`
 	}
 	answer := []byte(`{"accepted":`)
-	answer = strconv.AppendInt(answer, int64(p.accepted), 10)
+	answer = strconv.AppendInt(answer, int64(v.accepted), 10)
 	answer = append(answer, `,"rejected":[`...)
-	for i, r := range p.rejected {
+	for i, r := range v.rejected {
 		if i > 0 {
 			answer = append(answer, ',')
 		}

@@ -24,8 +24,10 @@ type Ingestor struct {
 	bodies   *bodies
 	acc      *accumulator
 	flusher  *flusher
-	waiting  atomic.Int64 // requests being served
 	addr     atomic.Pointer[string]
+
+	waiting       atomic.Int64 // requests being served
+	waitingEvents atomic.Int64 // events of them
 }
 
 // Registry is where metrics go and where /metrics reads them.

@@ -50,6 +50,7 @@ type parser struct {
 	cur     parsedEvent
 	seen    uint16 // fields of cur seen, a bit each
 	problem *event.Problem
+	plain   bool     // the body has no escapes at all, as most have none
 	scratch []byte   // unescaped strings
 	flags   [][]byte // of all events
 }
@@ -62,18 +63,20 @@ func newParser() *parser {
 	return p
 }
 
-func (p *parser) reset() {
+func (p *parser) reset(body []byte) {
+	p.plain = bytes.IndexByte(body, '\\') < 0
 	p.events, p.rejected, p.accepted, p.index = p.events[:0], p.rejected[:0], 0, 0
 	p.scratch, p.flags = p.scratch[:0], p.flags[:0]
 }
 
 // release gives the parser back for its next use, without what a large request made it grow to.
 func (p *parser) release() {
-	const keep = 2048
+	const keep = 2048 // events
 	if cap(p.events) > keep || cap(p.scratch) > keep*64 || cap(p.flags) > keep*4 {
 		return
 	}
-	clear(p.events[:cap(p.events)]) // they point into the body
+	clear(p.events) // they point into the body
+	p.events, p.dec = p.events[:0], jx.Decoder{}
 	parsers.Put(p)
 }
 
@@ -88,14 +91,14 @@ func (p *parser) sortRejected() {
 
 // parseJSON reads {"events":[...]} or [...].
 func (p *parser) parseJSON(body []byte) error {
-	p.reset()
+	p.reset(body)
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	err := p.parseDocument(body)
 	if err == nil || errors.Is(err, errTooManyEvents) || errors.Is(err, errNoEvents) || errors.Is(err, errTwoEvents) {
 		return err
 	}
 	// Somewhere in the document is a syntax error. It costs the event that it stands in, if the events can be told apart.
-	p.reset()
+	p.reset(body)
 	elements, ok := splitEvents(body)
 	if !ok {
 		return errNotJSON
@@ -144,7 +147,7 @@ func (p *parser) parseDocument(body []byte) error {
 
 // parseLines reads NDJSON: an event a line, empty lines do not count.
 func (p *parser) parseLines(body []byte) error {
-	p.reset()
+	p.reset(body)
 	body = bytes.TrimPrefix(body, []byte("\ufeff"))
 	for line := range bytes.Lines(body) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
