@@ -36,7 +36,11 @@ var services = []service{
 			"--postgres", s.endpoints.Postgres, "--clock", s.options.Clock}
 	}, func(e Endpoints) probe { return httpReady(e.Rollup + "/healthz") }},
 	{API, stageServices, func(s *Stack) []string {
-		return []string{"api", "--listen", address(s.ports.API), "--postgres", s.endpoints.Postgres}
+		args := []string{"api", "--listen", address(s.ports.API), "--postgres", s.endpoints.Postgres}
+		if s.options.Clock == ClockEvent {
+			args = append(args, "--stale-after", "0") // recorded data ends, and its last list stays right
+		}
+		return args
 	}, func(e Endpoints) probe { return httpReady(e.API + "/readyz") }},
 }
 

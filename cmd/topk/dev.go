@@ -82,13 +82,13 @@ func runDev(ctx context.Context, o devOptions, out, logs io.Writer) error {
 
 // serveDev tells that the stack is ready and waits for its end.
 func serveDev(ctx context.Context, o devOptions, stack *embedded.Stack, out io.Writer) error {
+	fmt.Fprint(out, banner(o, stack))
 	if o.readyFile != "" {
 		if err := writeReadyFile(o.readyFile, stack); err != nil {
 			return err
 		}
 		defer os.Remove(o.readyFile)
 	}
-	fmt.Fprint(out, banner(o, stack))
 	select {
 	case <-ctx.Done():
 		return nil

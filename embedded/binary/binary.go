@@ -19,6 +19,10 @@ func Run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests run it as another user
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	path = filepath.Join(dir, "topk")
 	if out, err := exec.Command("go", "build", "-o", path, "topk/cmd/topk").CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build topk: %v\n%s", err, out)

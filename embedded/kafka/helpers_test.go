@@ -85,6 +85,7 @@ func (b *broker) client(options ...kgo.Opt) *kgo.Client {
 		kgo.SeedBrokers(b.address),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.FetchMaxWait(100 * time.Millisecond),
+		kgo.MetadataMinAge(50 * time.Millisecond), // else a restart is noticed after 5 s
 	}, options...)...)
 	require.NoError(b.t, err)
 	return client
