@@ -22,8 +22,8 @@ type engine struct {
 	name     string
 }
 
-// startEngine loads the library and boots the engine. The thread that boots it becomes the engine's main thread, so
-// it is kept for that: on another thread the engine later refuses to shut down.
+// startEngine loads the library and boots the engine. The thread that boots it becomes the engine's main thread, so it is
+// kept for that and for stopping it.
 func startEngine(config Config) (*engine, error) {
 	path, err := FindLibrary(config.Library)
 	if err != nil {
@@ -82,7 +82,9 @@ func (e *engine) kill(id string) error {
 	return err
 }
 
-// stop closes the control connection and joins the engine's threads. Every other connection must be closed.
+// stop closes the last connection, with which the engine shuts its tables down, and then joins the library's threads.
+// Every other connection must be closed. The library (26.7.3) reports that it could not join them once a MergeTree table
+// was open; by then everything is on disk, and the end of the process takes them.
 func (e *engine) stop() (err error) {
 	e.atHome(func() {
 		e.stopping.Lock()

@@ -61,6 +61,9 @@ func TestTermStopsCleanly(t *testing.T) {
 	require.Contains(t, node.Output(), "clickhouse has stopped")
 	require.NoError(t, node.Launch(t))
 	require.Equal(t, "1000", node.Query(t, "SELECT count() FROM kept"))
+	log, err := os.ReadFile(filepath.Join(node.DataDir, "log", "clickhouse.log"))
+	require.NoError(t, err)
+	require.NotContains(t, string(log), "unclean restart")
 }
 
 // kill -9 while inserts run: every acknowledged one is there afterwards. (The kernel keeps what a killed process wrote;

@@ -97,7 +97,7 @@ func (s *Server) stop(server *http.Server, h *handler, cancelQueries context.Can
 		h.sessions.close()
 		h.pool.close()
 		if err := h.engine.stop(); err != nil {
-			s.logger.Warn("stop ClickHouse", "error", err)
+			s.logger.Debug("join the engine's threads", "error", err)
 		}
 	}()
 	select {
