@@ -239,6 +239,7 @@ CREATE MATERIALIZED VIEW topk.counts_progress_mv TO topk.ingest_progress
     `topic` LowCardinality(String),
     `partition` UInt32,
     `ingestor` LowCardinality(String),
+    `first_offset` Int64,
     `last_offset` Int64,
     `watermark` DateTime64(3, 'UTC'),
     `last_seen` DateTime64(3, 'UTC'),
@@ -250,6 +251,7 @@ AS SELECT
     topic,
     partition,
     ingestor,
+    min(min(offset)) OVER (PARTITION BY topic, partition) AS first_offset,
     max(offset) AS last_offset,
     max(c.watermark) AS watermark,
     max(sent_at) AS last_seen,
@@ -502,6 +504,7 @@ CREATE MATERIALIZED VIEW topk.events_progress_mv TO topk.ingest_progress
     `topic` LowCardinality(String),
     `partition` UInt32,
     `ingestor` LowCardinality(String),
+    `first_offset` Int64,
     `last_offset` Int64,
     `watermark` DateTime64(3, 'UTC'),
     `last_seen` DateTime64(3, 'UTC'),
@@ -513,6 +516,7 @@ AS SELECT
     topic,
     partition,
     ingestor,
+    min(min(offset)) OVER (PARTITION BY topic, partition) AS first_offset,
     max(offset) AS last_offset,
     max(e.watermark) AS watermark,
     max(sent_at) AS last_seen,
@@ -592,6 +596,7 @@ CREATE TABLE topk.ingest_progress
     `topic` LowCardinality(String) COMMENT 'Kafka topic',
     `partition` UInt32 COMMENT 'Kafka partition',
     `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `first_offset` Int64 COMMENT 'least offset of the block in that partition, whoever sent it',
     `last_offset` Int64 COMMENT 'greatest offset of that ingestor in the block',
     `watermark` DateTime64(3, 'UTC') COMMENT 'every event of this ingestor before it is in this block or an earlier one',
     `last_seen` DateTime64(3, 'UTC') COMMENT 'newest record timestamp, wall clock of the sender',
@@ -647,136 +652,125 @@ CREATE TABLE topk.topk_10s
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of 10 seconds of event time',
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
-    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+    `block` UInt64 COMMENT 'random, names this row',
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)) COMMENT 'most viewed first, count - error <= truth <= count',
+    `floor` UInt64 COMMENT 'no item that is not in items has more views than this in the block',
+    `applied` UInt64 COMMENT 'views of all items in the block, replays included'
 )
-ENGINE = AggregatingMergeTree
+ENGINE = MergeTree
 PARTITION BY toStartOfHour(bucket)
-ORDER BY (item_type, slice, bucket)
-SETTINGS index_granularity = 8192
-COMMENT 'Space-Saving states of 10 seconds'
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of 10 seconds, a row a block'
 
 CREATE MATERIALIZED VIEW topk.topk_10s_mv TO topk.topk_10s
 (
     `item_type` LowCardinality(String),
     `slice` String,
     `bucket` DateTime('UTC'),
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
+    `block` UInt64,
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)),
+    `floor` UInt64,
     `applied` UInt64
 )
 AS SELECT
     item_type,
-    'global' AS slice,
-    toStartOfInterval(second, toIntervalSecond(10)) AS bucket,
-    topKWeightedState(10000, 1, 'counts')(item_id, n) AS items,
-    sum(n) AS applied
-FROM topk.counts_in
-WHERE n > 0
-GROUP BY
-    item_type,
     slice,
-    bucket
+    bucket,
+    rand64() AS block,
+    arraySlice(ranked, 1, 4000) AS items,
+    tupleElement(ranked[4001], 'count') AS floor,
+    applied
+FROM
+(
+    SELECT
+        item_type,
+        'global' AS slice,
+        bucket,
+        sum(views) AS applied,
+        arrayPartialSort(x -> (-toInt64(x.count), x.item), 4001, groupArray(CAST((item_id, views, 0), 'Tuple(item String, count UInt64, error UInt64)'))) AS ranked
+    FROM
+    (
+        SELECT
+            item_type,
+            item_id,
+            toStartOfInterval(second, toIntervalSecond(10)) AS bucket,
+            sum(c.n) AS views
+        FROM topk.counts_in AS c
+        WHERE c.n > 0
+        GROUP BY
+            item_type,
+            item_id,
+            bucket
+    )
+    GROUP BY
+        item_type,
+        bucket
+)
 
 CREATE TABLE topk.topk_day
 (
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of a day of event time',
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
-    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+    `block` UInt64 COMMENT 'random, names this row',
+    `absorbed` Array(UInt64) COMMENT 'blocks of the rows that this one stands for, here and in topk_hour',
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)) COMMENT 'greatest count first, count - error <= truth <= count',
+    `floor` UInt64 COMMENT 'no item that is not in items has more views than this',
+    `applied` UInt64 COMMENT 'views of all items, replays included'
 )
-ENGINE = AggregatingMergeTree
+ENGINE = MergeTree
 PARTITION BY toStartOfYear(bucket)
-ORDER BY (item_type, slice, bucket)
-SETTINGS index_granularity = 8192
-COMMENT 'Space-Saving states of a day'
-
-CREATE MATERIALIZED VIEW topk.topk_day_mv TO topk.topk_day
-(
-    `item_type` LowCardinality(String),
-    `slice` LowCardinality(String),
-    `bucket` DateTime('UTC'),
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
-    `applied` UInt64
-)
-AS SELECT
-    item_type,
-    slice,
-    toStartOfDay(s.bucket) AS bucket,
-    topKWeightedMergeState(10000, 1, 'counts')(s.items) AS items,
-    sum(s.applied) AS applied
-FROM topk.topk_hour AS s
-GROUP BY
-    item_type,
-    slice,
-    bucket
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of a day'
 
 CREATE TABLE topk.topk_hour
 (
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of an hour of event time',
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
-    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+    `block` UInt64 COMMENT 'random, names this row',
+    `absorbed` Array(UInt64) COMMENT 'blocks of the rows that this one stands for, here and in topk_minute',
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)) COMMENT 'greatest count first, count - error <= truth <= count',
+    `floor` UInt64 COMMENT 'no item that is not in items has more views than this',
+    `applied` UInt64 COMMENT 'views of all items, replays included'
 )
-ENGINE = AggregatingMergeTree
+ENGINE = MergeTree
 PARTITION BY toStartOfMonth(bucket)
-ORDER BY (item_type, slice, bucket)
-SETTINGS index_granularity = 8192
-COMMENT 'Space-Saving states of an hour'
-
-CREATE MATERIALIZED VIEW topk.topk_hour_mv TO topk.topk_hour
-(
-    `item_type` LowCardinality(String),
-    `slice` LowCardinality(String),
-    `bucket` DateTime('UTC'),
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
-    `applied` UInt64
-)
-AS SELECT
-    item_type,
-    slice,
-    toStartOfHour(s.bucket) AS bucket,
-    topKWeightedMergeState(10000, 1, 'counts')(s.items) AS items,
-    sum(s.applied) AS applied
-FROM topk.topk_minute AS s
-GROUP BY
-    item_type,
-    slice,
-    bucket
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of an hour'
 
 CREATE TABLE topk.topk_minute
 (
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of a minute of event time',
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64) COMMENT 'finalizeAggregation gives (item, count, error): count - error <= truth <= count',
-    `applied` SimpleAggregateFunction(sum, UInt64) COMMENT 'views put into the state, replays included'
+    `block` UInt64 COMMENT 'random, names this row',
+    `absorbed` Array(UInt64) COMMENT 'blocks of the rows that this one stands for, here and in topk_10s',
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)) COMMENT 'greatest count first, count - error <= truth <= count',
+    `floor` UInt64 COMMENT 'no item that is not in items has more views than this',
+    `applied` UInt64 COMMENT 'views of all items, replays included'
 )
-ENGINE = AggregatingMergeTree
+ENGINE = MergeTree
 PARTITION BY toDate(bucket)
-ORDER BY (item_type, slice, bucket)
-SETTINGS index_granularity = 8192
-COMMENT 'Space-Saving states of a minute'
-
-CREATE MATERIALIZED VIEW topk.topk_minute_mv TO topk.topk_minute
-(
-    `item_type` LowCardinality(String),
-    `slice` String,
-    `bucket` DateTime('UTC'),
-    `items` AggregateFunction(topKWeighted(10000, 1, 'counts'), String, UInt64),
-    `applied` UInt64
-)
-AS SELECT
-    item_type,
-    'global' AS slice,
-    toStartOfMinute(second) AS bucket,
-    topKWeightedState(10000, 1, 'counts')(item_id, n) AS items,
-    sum(n) AS applied
-FROM topk.counts_in
-WHERE n > 0
-GROUP BY
-    item_type,
-    slice,
-    bucket
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of a minute'
 
