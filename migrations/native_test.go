@@ -133,7 +133,14 @@ func (n native) relay(c *nativeConn, query string, body []byte) error {
 	if len(answer) == 0 {
 		answer = []byte{0, 0}
 	}
-	c.putBlock(answer)
+	blocks := &nativeConn{Reader: bufio.NewReader(bytes.NewReader(answer))}
+	for first := true; blocks.more(); first = false {
+		header, block := blocks.block()
+		if first {
+			c.putBlock(header) // over TCP, a result begins with a block without rows
+		}
+		c.putBlock(block)
+	}
 	c.put(eos)
 	return nil
 }
@@ -155,7 +162,7 @@ func (c *nativeConn) queryText() string {
 	return text
 }
 
-// data reads a data packet: its columns are those of the version table.
+// data reads a data packet.
 func (c *nativeConn) data() []byte {
 	c.uvarints(1)
 	c.strings(1)
@@ -164,18 +171,33 @@ func (c *nativeConn) data() []byte {
 	c.uvarints(1)
 	c.skip(4)
 	c.uvarints(1)
+	_, block := c.block()
+	return block
+}
+
+func (c *nativeConn) more() bool {
+	_, err := c.Peek(1)
+	return err == nil
+}
+
+// block reads one block, of the types that golang-migrate asks for, and returns its bytes without and with its rows.
+func (c *nativeConn) block() (header, block []byte) {
 	columns, rows := c.uvarint(), c.uvarint()
-	block := []byte{byte(columns), byte(rows)}
+	header = append(binary.AppendUvarint(nil, columns), 0)
+	block = binary.AppendUvarint(binary.AppendUvarint(nil, columns), rows)
 	for range columns {
 		name, kind := c.string(), c.string()
-		block = append(block, byte(len(name)))
-		block = append(block, name...)
-		block = append(block, byte(len(kind)))
-		block = append(block, kind...)
+		header = text(header, name, kind)
+		block = text(block, name, kind)
 		width := map[string]uint64{"Int64": 8, "UInt8": 1, "UInt64": 8}[kind]
 		block = append(block, c.skip(width*rows)...)
+		for range rows {
+			if kind == "String" {
+				block = text(block, c.string())
+			}
+		}
 	}
-	return block
+	return header, block
 }
 
 // A read error gives zeroes here and ends the connection at the next packet.

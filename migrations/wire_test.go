@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	settleTimeout  = 60 * time.Second // what a loaded machine may need to read a few messages
+	settleTimeout  = 2 * time.Minute // 500 partitions in each of ten tables take a busy machine most of a minute
 	settleInterval = 50 * time.Millisecond
 )
 
