@@ -17,6 +17,7 @@ import (
 
 	"topk/embedded"
 	"topk/embedded/binary"
+	"topk/embedded/child"
 	"topk/internal/wire"
 )
 
@@ -36,6 +37,7 @@ type broker struct {
 	address string
 	dataDir string
 	cmd     *exec.Cmd
+	ended   <-chan error
 }
 
 func startBroker(t *testing.T) *broker {
@@ -54,14 +56,16 @@ func startBroker(t *testing.T) *broker {
 func (b *broker) command() *exec.Cmd {
 	cmd := exec.Command(binary.Path(), "dev", "kafka", "--listen", b.address, "--data-dir", b.dataDir,
 		"--partitions", strconv.Itoa(partitions))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGKILL) // also when the test panics
 	return cmd
 }
 
 func (b *broker) start() {
 	b.cmd = b.command()
 	b.cmd.Stderr = os.Stderr
-	require.NoError(b.t, b.cmd.Start())
+	var err error
+	b.ended, err = child.Start(b.cmd, nil)
+	require.NoError(b.t, err)
 	client := b.client()
 	defer client.Close()
 	require.Eventually(b.t, func() bool {
@@ -75,9 +79,8 @@ func (b *broker) start() {
 // end sends a signal and returns how the process ended.
 func (b *broker) end(sig syscall.Signal) error {
 	require.NoError(b.t, b.cmd.Process.Signal(sig))
-	err := b.cmd.Wait()
 	b.cmd = nil
-	return err
+	return <-b.ended
 }
 
 func (b *broker) client(options ...kgo.Opt) *kgo.Client {

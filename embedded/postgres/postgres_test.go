@@ -17,6 +17,7 @@ import (
 
 	"topk/embedded"
 	"topk/embedded/binary"
+	"topk/embedded/child"
 	"topk/embedded/engines"
 )
 
@@ -34,6 +35,7 @@ type keeper struct {
 	dataDir string
 	user    *syscall.Credential // nil = the caller
 	cmd     *exec.Cmd
+	ended   <-chan error
 }
 
 func newKeeper(t *testing.T, dataDir string) *keeper {
@@ -54,14 +56,17 @@ func (k *keeper) command() *exec.Cmd {
 	dir, err := engines.Dir()
 	require.NoError(k.t, err)
 	cmd.Env = append(os.Environ(), engines.Variable+"="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: k.user}
+	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGKILL) // also when the test panics
+	cmd.SysProcAttr.Credential = k.user
 	return cmd
 }
 
 func (k *keeper) start() {
 	k.cmd = k.command()
 	k.cmd.Stderr = os.Stderr
-	require.NoError(k.t, k.cmd.Start())
+	var err error
+	k.ended, err = child.Start(k.cmd, nil)
+	require.NoError(k.t, err)
 	require.Eventually(k.t, func() bool {
 		conn, err := k.connect()
 		if err != nil {
@@ -73,9 +78,8 @@ func (k *keeper) start() {
 
 func (k *keeper) end(sig syscall.Signal) error {
 	require.NoError(k.t, k.cmd.Process.Signal(sig))
-	err := k.cmd.Wait()
 	k.cmd = nil
-	return err
+	return <-k.ended
 }
 
 func (k *keeper) connect() (*pgx.Conn, error) {
@@ -168,7 +172,7 @@ func TestServerThatDiesIsReported(t *testing.T) {
 	pid, err := strconv.Atoi(strings.SplitN(string(server), "\n", 2)[0])
 	require.NoError(t, err)
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Error(t, k.cmd.Wait())
+	require.Error(t, <-k.ended)
 	k.cmd = nil
 }
 
