@@ -20,7 +20,7 @@ func TestBuilder(t *testing.T) {
 		"strange ids are counted":                  testStrangeIDsAreCounted,
 		"many long ids are asked in parts":         testManyLongIDsAreAskedInParts,
 		"candidates are read by key":               testCandidatesAreReadByKey,
-		"repeats are carried on":                   testRepeatsAreCarriedOn,
+		"repeats are counted":                      testRepeatsAreCounted,
 		"what is no longer kept is not answered":   testNotKept,
 		"whole hours are dropped by event time":    testRetention,
 		"a full minute is combined, late ones too": testCompact,

@@ -211,25 +211,35 @@ func testCandidatesAreReadByKey(t *testing.T, e *engines) {
 	}
 }
 
-// Repeats are counted over the whole window, also when a build carries on the count of an earlier one.
-func testRepeatsAreCarriedOn(t *testing.T, e *engines) {
+// Repeats are counted over the whole window; a large one is counted piece by piece, and a piece again when it has changed.
+func testRepeatsAreCounted(t *testing.T, e *engines) {
 	start := e.newDay()
-	d := newDuplicates(e.conn, 1_000)
-	q := question{window: window(t, "1m"), types: []string{"video"}, from: start, asOf: start.Add(10 * time.Second)}
-	same := func(second int) event {
-		return event{itemType: "video", id: "a", eventID: "same", at: start.Add(time.Duration(second) * time.Second)}
+	same := func(id string, second int) event {
+		return event{itemType: "video", id: id, eventID: "same", at: start.Add(time.Duration(second) * time.Second)}
 	}
-	e.landEvents(t, []event{same(1), same(1), same(5), same(12), {itemType: "video", id: "a", eventID: "other", at: start.Add(12 * time.Second)}})
-	e.land(t, wire.CountsTopic, e.message(append(views("a", 2, start.Add(time.Second), start.Add(12*time.Second)), views("a", 1, start.Add(5*time.Second))...)...))
-	repeats := func(size uint64) uint64 {
-		found, err := d.window(t.Context(), q, span{q.from, q.asOf}, size)
+	land := func(events ...event) {
+		e.landEvents(t, events)
+		for _, v := range events {
+			e.land(t, wire.CountsTopic, e.message(views(v.id, 1, v.at)...))
+		}
+	}
+	repeats := func(d *duplicates, name string) uint64 {
+		asOf := start.Add(75 * time.Second)
+		q := question{window: window(t, name), types: []string{"video"}, from: asOf.Add(-window(t, name).Length), asOf: asOf}
+		found, err := d.distinct(t.Context(), q)
 		require.NoError(t, err)
-		sums, err := d.repeats(t.Context(), q, []distincts{found})
+		sums, err := d.repeats(t.Context(), q, found)
 		require.NoError(t, err)
 		return sums["video"]
 	}
-	require.Equal(t, uint64(2), repeats(wholeRows+1))
-	q.from, q.asOf = start.Add(4*time.Second), start.Add(14*time.Second)
-	require.Equal(t, uint64(3), repeats(wholeRows+1), "carried on: never less than the window holds")
-	require.Equal(t, uint64(1), repeats(1), "counted anew")
+	land(same("before", 1), same("before", 2), same("a", 16), same("a", 17), same("moved", 18), same("moved", 25), same("last", 71), same("last", 71))
+	whole, pieces := newDuplicates(e.conn, 100), newDuplicates(e.conn, 1)
+	require.Equal(t, uint64(3), repeats(whole, "1m"))
+	require.Equal(t, uint64(4), repeats(whole, "1h"))
+	require.Equal(t, uint64(2), repeats(pieces, "1m"), "one that moved to another ten seconds is left out")
+	require.Equal(t, uint64(4), repeats(pieces, "1h"), "pieces of an hour are minutes")
+	land(same("late", 33), same("late", 33))
+	require.Equal(t, uint64(4), repeats(whole, "1m"))
+	require.Equal(t, uint64(3), repeats(pieces, "1m"))
+	require.Equal(t, uint64(5), repeats(pieces, "1h"))
 }

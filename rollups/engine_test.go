@@ -105,7 +105,7 @@ func (e *engines) landEvents(t testing.TB, events []event) {
 
 // builder has generous budgets unless changed.
 func (e *engines) builder(change ...func(*BuilderConfig)) *Builder {
-	config := BuilderConfig{VerifyTimeout: time.Minute, DuplicateRows: 10_000_000}
+	config := BuilderConfig{VerifyTimeout: time.Minute, DuplicateRows: 2_000_000}
 	for _, f := range change {
 		f(&config)
 	}

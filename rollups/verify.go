@@ -129,9 +129,9 @@ func splitAt(s span, at time.Time) []span {
 // countSeconds adds the candidates of s to found. Where rows may have been written by hand, which landed does not hold, the
 // totals are corrected by what counts_second says itself.
 func (b *Builder) countSeconds(ctx context.Context, q question, named map[string]*nomination, s span, good map[time.Time]bool,
-	landed minuteTotals, totals map[string]uint64, found tally,
+	landed pieceTotals, totals map[string]uint64, found tally,
 ) error {
-	inside := landed.within(s)
+	inside := landed.within(s, time.Minute)
 	if q.asOf.Sub(s.until) < recent {
 		plain, sums, err := b.readSeconds(ctx, q, named, s, "verify_seconds_plain", q.types)
 		if err != nil {
@@ -189,10 +189,10 @@ func equalTotals(types []string, a, b map[string]uint64) bool {
 	return !slices.ContainsFunc(types, func(t string) bool { return a[t] != b[t] })
 }
 
-// minuteTotals are views by minute and item type.
-type minuteTotals map[time.Time]map[string]uint64
+// pieceTotals are views by the start of a piece of time, a minute or ten seconds, and item type.
+type pieceTotals map[time.Time]map[string]uint64
 
-func (m minuteTotals) totals() map[string]uint64 {
+func (m pieceTotals) totals() map[string]uint64 {
 	sums := map[string]uint64{}
 	for minute := range m {
 		for itemType, views := range m[minute] {
@@ -202,12 +202,11 @@ func (m minuteTotals) totals() map[string]uint64 {
 	return sums
 }
 
-// within adds up the minutes that start in s, or hold its start. Each minute must lie in s or s in one minute, as far as
-// what was asked goes.
-func (m minuteTotals) within(s span) map[string]uint64 {
+// within adds up the pieces that start in s, or hold its start: of those, only what is inside was asked for.
+func (m pieceTotals) within(s span, grain time.Duration) map[string]uint64 {
 	sums := map[string]uint64{}
-	for minute, types := range m {
-		if minute.Before(s.from.Truncate(time.Minute)) || !minute.Before(s.until) {
+	for start, types := range m {
+		if start.Before(s.from.Truncate(grain)) || !start.Before(s.until) {
 			continue
 		}
 		for itemType, views := range types {
@@ -217,13 +216,16 @@ func (m minuteTotals) within(s span) map[string]uint64 {
 	return sums
 }
 
-func landedMinutes(ctx context.Context, conn driver.Conn, types []string, s span) (minuteTotals, error) {
-	return readMinutes(ctx, conn, "landed", types, s)
+func landedMinutes(ctx context.Context, conn driver.Conn, types []string, s span) (pieceTotals, error) {
+	return landedPieces(ctx, conn, types, s, time.Minute)
 }
 
-func readMinutes(ctx context.Context, conn driver.Conn, name string, types []string, s span) (minuteTotals, error) {
-	totals := minuteTotals{}
-	p := parameters{"types": types, "from": s.from, "until": s.until}
+func landedPieces(ctx context.Context, conn driver.Conn, types []string, s span, grain time.Duration) (pieceTotals, error) {
+	return readPieces(ctx, conn, "landed", parameters{"types": types, "from": s.from, "until": s.until, "grain": int(grain.Seconds())})
+}
+
+func readPieces(ctx context.Context, conn driver.Conn, name string, p parameters) (pieceTotals, error) {
+	totals := pieceTotals{}
 	err := read(ctx, conn, name, p, questionBudget, func(r driver.Rows) error {
 		var itemType string
 		var minute time.Time
@@ -273,7 +275,7 @@ func (b *Builder) goodMinutes(ctx context.Context, q question, s span) (map[time
 	if len(unknown) == 0 {
 		return onlyTrue(good), nil
 	}
-	held, err := readMinutes(ctx, b.conn, "minute_totals", q.types, span{unknown[0], unknown[len(unknown)-1].Add(time.Minute)})
+	held, err := readPieces(ctx, b.conn, "minute_totals", parameters{"types": q.types, "from": unknown[0], "until": unknown[len(unknown)-1].Add(time.Minute)})
 	if err != nil {
 		return nil, err
 	}
