@@ -173,7 +173,7 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 // it; and a statement that changes its session leaves a connection behind that nobody else may get.
 func (h *handler) connection(session sessionRequest, state state, kind statement.Kind) (*chdb.Connection, func(ok bool), error) {
 	if session.id != "" {
-		return h.sessions.take(session, state)
+		return h.sessions.take(session, state, kind)
 	}
 	conn, err := h.pool.take(state)
 	if err != nil {

@@ -1,17 +1,21 @@
 package clickhouse_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"compress/zlib"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ClickHouse/ch-go/compress"
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
@@ -104,6 +108,76 @@ func TestInsertEncodings(t *testing.T) {
 	}
 	got := do(t, call{addr: node.Addr, header: map[string]string{"Content-Encoding": "rot13"}, body: strings.NewReader("x")})
 	require.Equal(t, http.StatusNotImplemented, got.status)
+}
+
+// A body that ends early is no success and leaves nothing behind, also when it is longer than what is read before the
+// statement is known, and whichever way it ends early.
+func TestCutInsert(t *testing.T) {
+	node := instance(t)
+	node.Query(t, "CREATE OR REPLACE TABLE cut (a UInt64) ENGINE = MergeTree ORDER BY a")
+	const rows = 300_000
+	var plain bytes.Buffer
+	for i := range rows { // numbers that no compression makes short
+		fmt.Fprintln(&plain, uint64(i+1)*0x9e3779b97f4a7c15)
+	}
+	encode := func(open func(io.Writer) io.WriteCloser) []byte {
+		var buffer bytes.Buffer
+		writer := open(&buffer)
+		_, err := writer.Write(plain.Bytes())
+		require.NoError(t, err)
+		require.NoError(t, writer.Close())
+		return buffer.Bytes()
+	}
+	framed := func() (all []byte) {
+		writer := compress.NewWriter(compress.LevelZero, compress.LZ4)
+		for piece := range slices.Chunk(plain.Bytes(), 1<<20) {
+			require.NoError(t, writer.Compress(piece))
+			all = append(all, writer.Data...)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		coding, parameter string
+		body              []byte
+	}{
+		"plain":   {"", "", plain.Bytes()},
+		"gzip":    {"gzip", "", encode(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })},
+		"deflate": {"deflate", "", encode(func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) })},
+		"lz4":     {"lz4", "", encode(func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) })},
+		"zstd":    {"zstd", "", encode(func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z })},
+		"brotli":  {"br", "", encode(func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) })},
+		"frames":  {"", "decompress=1", framed()},
+	} {
+		query := values([]string{"query=INSERT INTO cut FORMAT TSV", c.parameter}).Encode()
+		send := func(t *testing.T, body []byte, contentLength int) string {
+			connection, err := net.Dial("tcp", node.Addr)
+			require.NoError(t, err)
+			defer connection.Close()
+			_, err = fmt.Fprintf(connection, "POST /?%s HTTP/1.1\r\nHost: x\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n", query, c.coding, contentLength)
+			require.NoError(t, err)
+			_, err = connection.Write(body)
+			require.NoError(t, err)
+			if len(body) < contentLength {
+				require.NoError(t, connection.(*net.TCPConn).CloseWrite())
+			}
+			status, err := bufio.NewReader(connection).ReadString('\n')
+			require.NoError(t, err)
+			return status
+		}
+		t.Run(name, func(t *testing.T) {
+			require.Greater(t, len(c.body), 2*(256<<10))
+			node.Query(t, "TRUNCATE TABLE cut")
+			for _, end := range []int{len(c.body) - 3, len(c.body) * 3 / 4, 300 << 10} {
+				require.NotContains(t, send(t, c.body[:end], len(c.body)), "200", "the client hangs up after %d bytes", end)
+				if c.coding != "" || c.parameter != "" {
+					require.Contains(t, send(t, c.body[:end], end), "400", "the encoding ends after %d bytes", end)
+				}
+			}
+			require.Equal(t, "0", node.Query(t, "SELECT count() FROM cut"))
+			require.Contains(t, send(t, c.body, len(c.body)), "200")
+			require.Equal(t, fmt.Sprint(rows), node.Query(t, "SELECT uniqExact(a) FROM cut"))
+		})
+	}
 }
 
 // A body of 600 MB goes in while the process stays small.

@@ -125,20 +125,31 @@ func prepare(conn *chdb.Connection, state state) error {
 			return err
 		}
 	}
-	var assignments []string
-	for _, setting := range state.settings {
-		assignments = append(assignments, quoteName(setting.name)+" = "+quoteText(setting.value))
-	}
-	if len(assignments) > 0 {
-		if _, _, err := conn.Query("SET "+strings.Join(assignments, ", "), "Null", nil); err != nil {
-			return err
-		}
+	if err := set(conn, state.settings); err != nil {
+		return err
 	}
 	if state.readonly {
 		_, _, err := conn.Query("SET readonly = 2", "Null", nil)
 		return err
 	}
 	return nil
+}
+
+// set brings settings into force for what the connection runs next.
+func set(conn *chdb.Connection, settings []setting) error {
+	var assignments []string
+	for _, setting := range settings {
+		assignments = append(assignments, quoteName(setting.name)+" = "+quoteText(setting.value))
+	}
+	return assign(conn, assignments)
+}
+
+func assign(conn *chdb.Connection, assignments []string) error {
+	if len(assignments) == 0 {
+		return nil
+	}
+	_, _, err := conn.Query("SET "+strings.Join(assignments, ", "), "Null", nil)
+	return err
 }
 
 var escapeText = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "`", "\\`", "\x00", `\0`)

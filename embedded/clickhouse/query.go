@@ -27,26 +27,21 @@ func runInsert(ctx context.Context, conn *chdb.Connection, insert statement.Stat
 	}
 	defer stream.Destroy()
 	buffer := make([]byte, insertChunk)
-	for {
-		n, readErr := io.ReadFull(data, buffer)
-		if n > 0 {
-			if err := stream.Append(buffer[:n]); err != nil {
-				_, doneErr := stream.Done() // it says what went wrong; Append only that something did
-				if doneErr != nil {
-					err = doneErr
-				}
-				return err
-			}
-		}
-		if readErr == io.EOF || readErr == io.ErrUnexpectedEOF {
-			break
-		}
+	for last := false; !last; {
+		n, readErr := fill(data, buffer)
+		last = readErr == io.EOF
 		if readErr == nil {
 			readErr = ctx.Err()
 		}
-		if readErr != nil {
+		if readErr != nil && !last {
 			stream.Cancel()
 			return exception(codeIncorrectData, "Cannot read the request's body: %s. (INCORRECT_DATA)", readErr)
+		}
+		if err := stream.Append(buffer[:n]); err != nil {
+			if _, doneErr := stream.Done(); doneErr != nil { // it says what went wrong; Append only that something did
+				err = doneErr
+			}
+			return err
 		}
 	}
 	statistics, err := stream.Done()
@@ -55,4 +50,16 @@ func runInsert(ctx context.Context, conn *chdb.Connection, insert statement.Stat
 	}
 	out.start(insert.Format, statistics)
 	return nil
+}
+
+// fill reads until the buffer is full or the data ends. The error is the reader's own: io.EOF says that the data is whole,
+// while io.ErrUnexpectedEOF is what a client that hangs up and a compressed stream that was cut look like. io.ReadFull
+// answers the latter for both.
+func fill(data io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var read int
+		read, err = data.Read(buffer[n:])
+		n += read
+	}
+	return n, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"topk/embedded/clickhouse/internal/chdb"
+	"topk/embedded/clickhouse/internal/statement"
 )
 
 // ClickHouse's own default and limit of session_timeout.
@@ -28,8 +29,12 @@ type session struct {
 
 func newSessions(pool *pool) *sessions { return &sessions{pool: pool, open: map[string]*session{}} }
 
-// take returns the connection of a session. One query at a time may use it.
-func (s *sessions) take(request sessionRequest, state state) (conn *chdb.Connection, give func(ok bool), err error) {
+// take returns the connection of a session, with what the URL asks for in force until it is given back. One query at a time
+// may use it.
+func (s *sessions) take(request sessionRequest, state state, kind statement.Kind) (conn *chdb.Connection, give func(ok bool), err error) {
+	if err := allowedInSession(state, kind); err != nil {
+		return nil, nil, err
+	}
 	current, err := s.claim(request)
 	if err != nil {
 		return nil, nil, err
@@ -37,13 +42,20 @@ func (s *sessions) take(request sessionRequest, state state) (conn *chdb.Connect
 	if current.conn == nil {
 		current.conn, err = s.pool.engine.connect()
 	}
-	if err == nil {
-		err = prepare(current.conn, state)
+	if err != nil {
+		s.give(request, current)
+		return nil, nil, err
 	}
+	restore, err := overlay(current.conn, state, kind)
 	give = func(ok bool) {
-		if !ok && current.conn != nil {
+		if !ok {
 			// The library keeps what a failed statement had written; this takes it out, so that the session can go on.
 			_, _, _ = current.conn.Query("SELECT 1", "Null", nil)
+		}
+		if restore() != nil {
+			// The statement has forbidden it. A session with another query's settings would be worse than none.
+			current.conn.Close()
+			current.conn = nil
 		}
 		s.give(request, current)
 	}
