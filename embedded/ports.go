@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -75,9 +76,10 @@ func (e *BusyPortsError) Error() string {
 }
 
 // settle picks a free port wherever none was chosen and checks those that were, before anything is started.
-func (p *Ports) settle(services []string) error {
+func (p *Ports) settle(ctx context.Context, services []string) error {
 	busy := &BusyPortsError{Ports: map[string]int{}}
-	deadline := time.Now().Add(portGrace)
+	patient, cancel := context.WithTimeout(ctx, portGrace)
+	defer cancel()
 	taken := map[int]string{}
 	var errs []error
 	for _, service := range services {
@@ -89,7 +91,7 @@ func (p *Ports) settle(services []string) error {
 			errs = append(errs, fmt.Errorf("port of %s: %d is not in 1..65535", service, port))
 		case twice:
 			errs = append(errs, fmt.Errorf("port %d is meant for both %s and %s", port, other, service))
-		case !freeBy(deadline, port):
+		case !awaitFree(patient, port):
 			busy.Ports[service] = port
 			busy.services = append(busy.services, service)
 		}
@@ -97,6 +99,9 @@ func (p *Ports) settle(services []string) error {
 	}
 	if len(busy.services) > 0 {
 		errs = append(errs, busy)
+	}
+	if err := ctx.Err(); err != nil {
+		return err // no port is busy only because the start was given up
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
@@ -128,13 +133,16 @@ func pick(taken map[int]string) (int, error) {
 	return 0, fmt.Errorf("no free port between %d and %d", freePortFirst, freePortLast)
 }
 
-// freeBy waits for a port, but no longer than the deadline.
-func freeBy(deadline time.Time, port int) bool {
+// awaitFree waits for a port until the context ends, and says whether it can be had.
+func awaitFree(ctx context.Context, port int) bool {
+	ticker := time.NewTicker(probeEvery)
+	defer ticker.Stop()
 	for !free(port) {
-		if time.Now().After(deadline) {
+		select {
+		case <-ctx.Done():
 			return false
+		case <-ticker.C:
 		}
-		time.Sleep(probeEvery)
 	}
 	return true
 }

@@ -42,7 +42,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return nil, err
 	}
 	// After the directory is locked: a stack that runs there already is the better explanation of busy ports.
-	err = s.ports.settle(o.Services)
+	err = s.ports.settle(ctx, o.Services)
 	s.endpoints = endpoints(s.ports)
 	if err == nil {
 		err = s.startAll(ctx)
@@ -65,6 +65,9 @@ func (s *Stack) makeDataDir(ctx context.Context) error {
 	}
 	s.dataDir = dir
 	if s.lock, err = dirlock.Acquire(ctx, dir); err != nil {
+		if s.temporary {
+			err = errors.Join(err, os.RemoveAll(dir)) // nobody else can be in it
+		}
 		return err
 	}
 	// PostgreSQL runs as another user when this one is root, and must get through.

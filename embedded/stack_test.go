@@ -172,6 +172,23 @@ func TestSecondStackOnTheSameDirectoryIsTold(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("data directory %s is in use by process %d", s.DataDir(), os.Getpid()))
 }
 
+func TestStartThatIsGivenUpLeavesNothing(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	listener, err := net.Listen("tcp", embedded.Host+":0")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, listener.Close()) }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	began := time.Now()
+	_, err = embedded.Start(ctx, embedded.Options{Ports: embedded.Ports{Kafka: listener.Addr().(*net.TCPAddr).Port}})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Less(t, time.Since(began), time.Second, "it does not wait for the busy port")
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
 func TestOptionsReportEveryMistake(t *testing.T) {
 	_, err := embedded.Start(t.Context(), embedded.Options{
 		Clock: "sun", Services: []string{"mysql"}, Args: map[string][]string{"redis": nil},
