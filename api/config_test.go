@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/internal/enginetest"
 )
 
 func TestConfigReportsEveryMistake(t *testing.T) {
@@ -32,7 +34,7 @@ func TestPassesEventsOn(t *testing.T) {
 	}))
 	defer ingestor.Close()
 	api := startAPI(t, func(c *Config) {
-		c.Postgres = "postgres://topk@" + freeAddress(t) + "/topk?sslmode=disable"
+		c.Postgres = "postgres://topk@" + enginetest.FreeAddress(t) + "/topk?sslmode=disable"
 		c.Ingest = ingestor.URL
 	})
 	post := func() (int, string) {

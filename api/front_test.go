@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/internal/enginetest"
 )
 
 // startLoaded starts an API that holds two lists and no database.
 func startLoaded(t testing.TB) *running {
-	address := freeAddress(t)
+	address := enginetest.FreeAddress(t)
 	api := startAPI(t, func(c *Config) {
 		c.Postgres, c.StaleAfter = "postgres://topk@"+address+"/topk?sslmode=disable", 0
 	})

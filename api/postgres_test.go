@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"topk/embedded/engines"
 	"topk/embedded/postgres"
+	"topk/internal/enginetest"
 	"topk/internal/list"
 )
 
@@ -44,7 +44,7 @@ func startDatabase(t testing.TB) *database {
 	dir, err := os.MkdirTemp("", "topk-api-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755))
-	d := &database{t: t, config: postgres.Config{Native: native, Listen: freeAddress(t), DataDir: dir}}
+	d := &database{t: t, config: postgres.Config{Native: native, Listen: enginetest.FreeAddress(t), DataDir: dir}}
 	d.start()
 	d.migrate()
 	shared = d
@@ -58,13 +58,6 @@ func stopDatabase() error {
 	}
 	shared.cancel()
 	return errors.Join(<-shared.ended, os.RemoveAll(shared.config.DataDir))
-}
-
-func freeAddress(t testing.TB) string {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().String()
 }
 
 // start starts the server, and returns when it takes connections.

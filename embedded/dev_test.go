@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,15 +16,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"topk/embedded"
-	"topk/embedded/binary"
-	"topk/embedded/engines"
+	"topk/embedded/child"
+	"topk/internal/enginetest"
 )
 
 // dev is a running `topk dev`, as a user starts it.
 type dev struct {
 	cmd      *exec.Cmd
 	out, err output
-	ended    chan error
+	ended    <-chan error
 	ready    struct {
 		embedded.Endpoints
 		DataDir string         `json:"data_dir"`
@@ -42,7 +43,7 @@ func (o output) String() string {
 
 func startDev(t *testing.T, services string, args ...string) *dev {
 	dir := t.TempDir()
-	d := &dev{ended: make(chan error, 1), readyFile: filepath.Join(dir, "ready.json")}
+	d := &dev{readyFile: filepath.Join(dir, "ready.json")}
 	d.out, d.err = output{filepath.Join(dir, "out.txt")}, output{filepath.Join(dir, "err.txt")}
 	args = append([]string{"dev", "--services", services, "--verbose", "--ready-file", d.readyFile}, args...)
 	for _, service := range embedded.Services() {
@@ -50,13 +51,11 @@ func startDev(t *testing.T, services string, args ...string) *dev {
 		require.NoError(t, err)
 		args = append(args, "--"+service+"-port", strconv.Itoa(port))
 	}
-	d.cmd = exec.Command(binary.Path(), args...)
+	d.cmd = enginetest.Command(context.Background(), args...)
 	d.cmd.Stdout, d.cmd.Stderr = create(t, d.out.path), create(t, d.err.path)
-	found, err := engines.Dir()
+	var err error
+	d.ended, err = child.Start(d.cmd, nil)
 	require.NoError(t, err)
-	d.cmd.Env = append(os.Environ(), engines.Variable+"="+found)
-	require.NoError(t, d.cmd.Start())
-	go func() { d.ended <- d.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = d.cmd.Process.Kill() // it has ended by itself where the test went well
 	})

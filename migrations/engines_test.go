@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
+	"topk/embedded/binary"
 	"topk/internal/enginetest"
 	"topk/udf"
 )
@@ -20,7 +21,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(enginetest.Run(m))
+	os.Exit(binary.Run(m))
 }
 
 // deployment is one ClickHouse and one PostgreSQL, both fresh.

@@ -194,7 +194,8 @@ func TestQueuesResumeAfterARestart(t *testing.T) {
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		send()
-		p.Stop(t, signal)
+		err := p.Stop(signal)
+		require.Equal(t, signal == syscall.SIGTERM, err == nil, "a clean end: %v", err)
 		send()
 		p.Start(t)
 		p.eventually(t, fmt.Sprint(sent), "SELECT sum(n) FROM topk.counts_second FINAL")

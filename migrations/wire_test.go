@@ -118,16 +118,17 @@ func (p *pipe) sendWith(t *testing.T, topic string, partition int32, value []byt
 // eventually polls a query until it answers want.
 func (p *pipe) eventually(t *testing.T, want, query string) {
 	t.Helper()
-	deadline := time.Now().Add(settleTimeout)
-	for {
-		got, err := p.Try(query)
-		if err == nil && got == want {
-			return
-		}
-		if time.Now().After(deadline) {
-			require.NoError(t, err, query)
-			require.Equal(t, want, got, query)
-		}
-		time.Sleep(settleInterval)
+	var got string
+	var err error
+	settled := func() bool {
+		got, err = p.Try(query)
+		return err == nil && got == want
 	}
+	ticker := time.NewTicker(settleInterval)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(settleTimeout); !settled() && time.Now().Before(deadline); {
+		<-ticker.C
+	}
+	require.NoError(t, err, query)
+	require.Equal(t, want, got, query)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
 
+	"topk/embedded/binary"
 	"topk/internal/clickhouse"
 	"topk/internal/enginetest"
 	"topk/internal/list"
@@ -19,7 +20,7 @@ import (
 	"topk/migrations"
 )
 
-func TestMain(m *testing.M) { os.Exit(enginetest.Run(m)) }
+func TestMain(m *testing.M) { os.Exit(binary.Run(m)) }
 
 // engines are a ClickHouse and a PostgreSQL with the schema, shared by the tests of one function: each keeps to item types
 // and hours of its own.

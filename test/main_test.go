@@ -9,44 +9,18 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"topk/embedded"
+	"topk/embedded/binary"
+	"topk/internal/enginetest"
 	"topk/internal/list"
 )
 
-// binary is the topk command, built once for all tests of this package.
-var binary string
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "topk-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "make a directory for the binary:", err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "topk")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/topk").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build topk: %v\n%s", err, out)
-		return 1
-	}
-	library, err := filepath.Abs("../embedded/node_modules")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	os.Setenv("TOPK_ENGINES", library)
-	return m.Run()
-}
+func TestMain(m *testing.M) { os.Exit(binary.Run(m)) }
 
 // startStack runs the whole of topk for one test, on free ports and a directory of its own.
 func startStack(t *testing.T, clock string, args map[string][]string) *embedded.Stack {
@@ -54,7 +28,7 @@ func startStack(t *testing.T, clock string, args map[string][]string) *embedded.
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	stack, err := embedded.Start(ctx, embedded.Options{
-		Binary: binary,
+		Binary: binary.Path(),
 		Clock:  clock,
 		Args:   args,
 		Log:    slog.New(slog.DiscardHandler),
@@ -127,7 +101,7 @@ func awaitList(t *testing.T, stack *embedded.Stack, itemType, window string, k i
 // topk runs the command line as a user does and returns what it printed.
 func topk(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(binary, args...).CombinedOutput()
+	out, err := enginetest.Command(t.Context(), args...).CombinedOutput()
 	require.NoError(t, err, "topk %v\n%s", args, out)
 	return string(out)
 }

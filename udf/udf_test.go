@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"topk/embedded/binary"
 	"topk/internal/enginetest"
 )
 
@@ -17,7 +18,7 @@ var update = flag.Bool("update", false, "write the references anew")
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(enginetest.Run(m))
+	os.Exit(binary.Run(m))
 }
 
 // Each test/<name>.sql answers what test/<name>.reference holds.

@@ -135,7 +135,7 @@ func isRunning(t *testing.T, id string) bool {
 }
 
 func TestKillQuery(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	ended := make(chan answer)
 	go func() {
 		ended <- post(t, addr, "SELECT sum(sipHash64(number)) FROM numbers(100000000000)", "query_id=to be killed")

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"topk/embedded/clickhouse/clickhousetest"
+	"topk/internal/enginetest"
 )
 
 func TestErrors(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	for name, c := range map[string]struct {
 		statement  string
 		parameters []string
@@ -54,7 +54,7 @@ func TestErrors(t *testing.T) {
 
 // The numbers in the status table are those of the errors that ClickHouse maps to that status.
 func TestStatusNumbers(t *testing.T) {
-	got := post(t, instance(t).Addr, `SELECT arrayStringConcat(groupArray(errorCodeToName(n)), ' ') FROM (SELECT arrayJoin([
+	got := post(t, instance(t).Address, `SELECT arrayStringConcat(groupArray(errorCodeToName(n)), ' ') FROM (SELECT arrayJoin([
 		194, 192, 193, 497, 516, 512, 36, 427, 6, 25, 26, 38, 41, 72, 441, 675, 676, 27, 376, 15, 44, 8, 167, 168, 62,
 		117, 53, 321, 60, 46, 47, 50, 56, 81, 115, 73, 336, 78, 511, 229, 48, 209, 76, 439, 202, 381, 159]) AS n)`)
 	require.Equal(t, `REQUIRED_PASSWORD UNKNOWN_USER WRONG_PASSWORD ACCESS_DENIED AUTHENTICATION_FAILED SET_NON_GRANTED_ROLE `+
@@ -70,7 +70,7 @@ func TestStatusNumbers(t *testing.T) {
 
 // What a failed statement had written must not come before the next answer.
 func TestErrorLeavesNothingBehind(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	for _, parameters := range [][]string{nil, {"wait_end_of_query=1"}, {"default_format=JSON"}, {"session_id=failing"}, {"session_id=failing", "wait_end_of_query=1"}} {
 		for range 3 {
 			post(t, addr, "SELECT throwIf(number = 3000000) FROM numbers(10000000)", parameters...)
@@ -80,7 +80,7 @@ func TestErrorLeavesNothingBehind(t *testing.T) {
 }
 
 func TestGetOnlyReads(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	instance(t).Query(t, "CREATE TABLE IF NOT EXISTS by_get (a UInt8) ENGINE = Memory")
 	for _, statement := range []string{"CREATE TABLE by_get2 (a UInt8) ENGINE = Memory", "INSERT INTO by_get VALUES (1)", "SET readonly = 0"} {
 		got := do(t, call{addr: addr, method: http.MethodGet, path: "/", query: url.Values{"query": {statement}}})
@@ -93,7 +93,7 @@ func TestGetOnlyReads(t *testing.T) {
 
 // An exception after the first rows: the client sees that its answer is not whole.
 func TestErrorInMidAnswer(t *testing.T) {
-	got := post(t, instance(t).Addr, "SELECT throwIf(number = 3000000) FROM numbers(10000000)", "default_format=TSV")
+	got := post(t, instance(t).Address, "SELECT throwIf(number = 3000000) FROM numbers(10000000)", "default_format=TSV")
 	require.Equal(t, http.StatusOK, got.status)
 	require.ErrorIs(t, got.err, io.ErrUnexpectedEOF)
 	tag := got.header.Get("X-ClickHouse-Exception-Tag")
@@ -101,19 +101,19 @@ func TestErrorInMidAnswer(t *testing.T) {
 	require.Contains(t, got.body, "\r\n__exception__\r\n"+tag+"\r\nCode: 395. DB::Exception: ")
 	require.True(t, strings.HasSuffix(got.body, tag+"\r\n__exception__\r\n"))
 
-	whole := post(t, instance(t).Addr, "SELECT throwIf(number = 3000000) FROM numbers(10000000)", "wait_end_of_query=1")
+	whole := post(t, instance(t).Address, "SELECT throwIf(number = 3000000) FROM numbers(10000000)", "wait_end_of_query=1")
 	require.Equal(t, http.StatusInternalServerError, whole.status, "wait_end_of_query asks for the status of the whole")
 }
 
 func TestForeignPagesAreRefused(t *testing.T) {
 	for site, want := range map[string]int{"cross-site": 403, "same-site": 403, "same-origin": 200, "none": 200} {
-		got := do(t, call{addr: instance(t).Addr, header: map[string]string{"Sec-Fetch-Site": site}, body: strings.NewReader("SELECT 1")})
+		got := do(t, call{addr: instance(t).Address, header: map[string]string{"Sec-Fetch-Site": site}, body: strings.NewReader("SELECT 1")})
 		require.Equal(t, want, got.status, site)
 	}
 }
 
 func TestPassword(t *testing.T) {
-	addr := clickhousetest.Start(t, "--password", "s3cret").Addr
+	addr := enginetest.StartClickHouse(t, "", "--password", "s3cret").Address
 	ask := func(header map[string]string, parameters ...string) answer {
 		return do(t, call{addr: addr, query: values(parameters), header: header, body: strings.NewReader("SELECT 1")})
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	for _, path := range []string{"/ping", "/replicas_status", "/"} {
 		got := do(t, call{addr: addr, method: http.MethodGet, path: path})
 		require.Equal(t, http.StatusOK, got.status)
@@ -24,7 +24,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestQuery(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	t.Run("by GET", func(t *testing.T) {
 		got := do(t, call{addr: addr, method: http.MethodGet, path: "/", query: url.Values{"query": {"SELECT 1, 'a'"}}})
 		require.Equal(t, "1\ta\n", got.body)
@@ -88,7 +88,7 @@ func TestQuery(t *testing.T) {
 
 // Every format must come out as if it were made at once, however large.
 func TestLargeResults(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	const rows = 300_000
 	for _, format := range []string{"TSV", "TSVWithNames", "CSV", "CSVWithNamesAndTypes", "JSONEachRow", "JSONCompactEachRowWithNames"} {
 		t.Run(format, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestLargeResults(t *testing.T) {
 }
 
 func TestResponseEncodings(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	got := do(t, call{addr: addr, query: values([]string{"enable_http_compression=1"}), header: map[string]string{"Accept-Encoding": "gzip"},
 		body: strings.NewReader("SELECT number FROM numbers(200000)")})
 	require.Equal(t, "gzip", got.header.Get("Content-Encoding"))

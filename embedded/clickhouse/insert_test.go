@@ -19,7 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 	"github.com/stretchr/testify/require"
-	"topk/embedded/clickhouse/clickhousetest"
+	"topk/internal/enginetest"
 )
 
 func TestInsertForms(t *testing.T) {
@@ -46,14 +46,14 @@ func TestInsertForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			node.Query(t, "CREATE OR REPLACE TABLE forms (a UInt32, b String) ENGINE = MergeTree ORDER BY (a, b)")
-			got := post(t, node.Addr, c.body, c.parameters...)
+			got := post(t, node.Address, c.body, c.parameters...)
 			require.Equal(t, http.StatusOK, got.status, got.body)
 			require.Empty(t, got.body)
 			require.Equal(t, c.want, node.Query(t, "SELECT arrayStringConcat(groupArray(toString(a) || b), ' ') FROM (SELECT * FROM forms ORDER BY a)"))
 		})
 	}
 	t.Run("a bad row", func(t *testing.T) {
-		got := post(t, node.Addr, "INSERT INTO forms (a) FORMAT TSV\n1\nx\n")
+		got := post(t, node.Address, "INSERT INTO forms (a) FORMAT TSV\n1\nx\n")
 		require.Equal(t, http.StatusBadRequest, got.status)
 		require.Equal(t, "27", got.header.Get("X-ClickHouse-Exception-Code"))
 		require.Contains(t, got.body, "row 2")
@@ -94,7 +94,7 @@ func TestInsertEncodings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			send := func(body []byte) answer {
-				return do(t, call{addr: node.Addr, query: values([]string{"query=INSERT INTO encodings FORMAT TSV", c.parameter}),
+				return do(t, call{addr: node.Address, query: values([]string{"query=INSERT INTO encodings FORMAT TSV", c.parameter}),
 					header: map[string]string{"Content-Encoding": c.coding}, body: bytes.NewReader(body)})
 			}
 			node.Query(t, "TRUNCATE TABLE encodings")
@@ -106,7 +106,7 @@ func TestInsertEncodings(t *testing.T) {
 			require.Equal(t, http.StatusBadRequest, cut.status, "a body that ends early is no success: %s", cut.body)
 		})
 	}
-	got := do(t, call{addr: node.Addr, header: map[string]string{"Content-Encoding": "rot13"}, body: strings.NewReader("x")})
+	got := do(t, call{addr: node.Address, header: map[string]string{"Content-Encoding": "rot13"}, body: strings.NewReader("x")})
 	require.Equal(t, http.StatusNotImplemented, got.status)
 }
 
@@ -150,7 +150,7 @@ func TestCutInsert(t *testing.T) {
 	} {
 		query := values([]string{"query=INSERT INTO cut FORMAT TSV", c.parameter}).Encode()
 		send := func(t *testing.T, body []byte, contentLength int) string {
-			connection, err := net.Dial("tcp", node.Addr)
+			connection, err := net.Dial("tcp", node.Address)
 			require.NoError(t, err)
 			defer connection.Close()
 			_, err = fmt.Fprintf(connection, "POST /?%s HTTP/1.1\r\nHost: x\r\nContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n", query, c.coding, contentLength)
@@ -182,7 +182,7 @@ func TestCutInsert(t *testing.T) {
 
 // A body of 600 MB goes in while the process stays small.
 func TestLargeInsertIsStreamed(t *testing.T) {
-	node := clickhousetest.Start(t)
+	node := enginetest.StartClickHouse(t, "")
 	node.Query(t, "CREATE TABLE large (a UInt64, b String) ENGINE = Null")
 	const rows = 2_400_000 // of about 250 bytes
 	padding := strings.Repeat("x", 240)
@@ -201,7 +201,7 @@ func TestLargeInsertIsStreamed(t *testing.T) {
 		_, _ = writer.Write(chunk.Bytes())
 		writer.Close()
 	}()
-	got := do(t, call{addr: node.Addr, query: values([]string{"query=INSERT INTO large FORMAT TSV", "max_insert_block_size=65536", "min_insert_block_size_rows=65536"}), body: reader})
+	got := do(t, call{addr: node.Address, query: values([]string{"query=INSERT INTO large FORMAT TSV", "max_insert_block_size=65536", "min_insert_block_size_rows=65536"}), body: reader})
 	require.Equal(t, http.StatusOK, got.status, got.body)
 	require.Contains(t, got.header.Get("X-ClickHouse-Summary"), fmt.Sprintf(`"written_rows":"%d"`, rows))
 	require.Less(t, peakMemory(t, node.PID()), 450<<10, "peak memory in kB, of which the library itself is half")

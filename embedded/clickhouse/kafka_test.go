@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"topk/embedded/clickhouse/clickhousetest"
+	"topk/internal/enginetest"
 	"topk/internal/wire"
 )
 
@@ -36,7 +37,7 @@ func TestKafkaSurvivesRestarts(t *testing.T) {
 	producer, err := kgo.NewClient(kgo.SeedBrokers(broker))
 	require.NoError(t, err)
 	defer producer.Close()
-	node := clickhousetest.Start(t, "--kafka", broker)
+	node := enginetest.StartClickHouse(t, broker)
 	applySchema(t, node)
 
 	var sequence, rows uint64
@@ -62,21 +63,21 @@ func TestKafkaSurvivesRestarts(t *testing.T) {
 	produce(1, 130)
 	landed()
 
-	require.NoError(t, node.Stop())
+	require.NoError(t, node.Stop(syscall.SIGTERM))
 	produce(10, 3)
-	require.NoError(t, node.Launch(t))
+	require.NoError(t, node.Launch())
 	landed()
 
 	produce(10, 3)
 	node.Kill()
 	produce(10, 3)
-	require.NoError(t, node.Launch(t))
+	require.NoError(t, node.Launch())
 	landed()
 	require.Equal(t, int32(6000), sessionTimeout.Load(), "what the consumers ask of the broker, in milliseconds")
 }
 
 // applySchema runs functions and migrations as they are, one file a statement.
-func applySchema(t *testing.T, node *clickhousetest.Instance) {
+func applySchema(t *testing.T, node *enginetest.ClickHouse) {
 	t.Helper()
 	node.Query(t, "CREATE DATABASE topk")
 	functions, err := filepath.Glob("../../udf/*.sql")

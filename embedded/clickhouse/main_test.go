@@ -1,6 +1,7 @@
 package clickhouse_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,37 +11,51 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"topk/embedded/clickhouse/clickhousetest"
+	"topk/embedded/binary"
+	"topk/internal/enginetest"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared != nil {
-		shared.Kill()
-	}
-	clickhousetest.Remove()
-	os.Exit(code)
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	defer func() {
+		if shared != nil {
+			shared.Kill()
+		}
+		if err := os.RemoveAll(sharedDir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}()
+	return binary.Run(m)
 }
 
 var (
-	shared     *clickhousetest.Instance
+	shared     *enginetest.ClickHouse
+	sharedDir  string
 	sharedOnce sync.Once
 )
 
 // instance is a process that tests share when they leave nothing behind but tables of their own.
-func instance(t *testing.T) *clickhousetest.Instance {
+func instance(t *testing.T) *enginetest.ClickHouse {
 	t.Helper()
-	sharedOnce.Do(func() { shared = clickhousetest.New(&lasting{TB: t}); require.NoError(t, shared.Launch(t)) })
+	sharedOnce.Do(func() {
+		var err error
+		sharedDir, err = os.MkdirTemp("", "topk-clickhouse-")
+		require.NoError(t, err)
+		shared = enginetest.NewClickHouse(&lasting{TB: t}, "")
+		shared.Start(t)
+	})
 	return shared
 }
 
-// lasting is a test whose directories and cleanups outlive it; TestMain ends the process.
+// lasting is a test whose directories and cleanups outlive it; run ends the process and removes them.
 type lasting struct{ testing.TB }
 
 func (l *lasting) Cleanup(func()) {}
 
 func (l *lasting) TempDir() string {
-	dir, err := os.MkdirTemp("", "topk-clickhouse")
+	dir, err := os.MkdirTemp(sharedDir, "")
 	require.NoError(l.TB, err)
 	return dir
 }

@@ -14,7 +14,7 @@ import (
 func TestGolangMigrate(t *testing.T) {
 	node := instance(t)
 	node.Query(t, "CREATE DATABASE IF NOT EXISTS migrated")
-	db := ch.OpenDB(&ch.Options{Protocol: ch.HTTP, Addr: []string{node.Addr}, Auth: ch.Auth{Database: "migrated"}})
+	db := ch.OpenDB(&ch.Options{Protocol: ch.HTTP, Addr: []string{node.Address}, Auth: ch.Auth{Database: "migrated"}})
 	defer db.Close()
 	target, err := driver.WithInstance(db, &driver.Config{DatabaseName: "migrated", MigrationsTableEngine: "MergeTree"})
 	require.NoError(t, err)

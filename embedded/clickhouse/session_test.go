@@ -9,7 +9,7 @@ import (
 )
 
 func TestSessions(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	in := func(statement string, more ...string) answer {
 		return post(t, addr, statement, append(more, "session_id=s1")...)
 	}
@@ -45,7 +45,7 @@ func TestSessions(t *testing.T) {
 
 // What a URL asks for holds for its query; what a statement sets holds for the session.
 func TestURLOfASession(t *testing.T) {
-	addr := instance(t).Addr
+	addr := instance(t).Address
 	instance(t).Query(t, "CREATE OR REPLACE TABLE by_session (a UInt8) ENGINE = Memory")
 	in := func(statement string, more ...string) answer {
 		return post(t, addr, statement, append(more, "session_id=url")...)

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,9 +13,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"topk/embedded"
 	"topk/embedded/binary"
-	"topk/embedded/child"
+	"topk/internal/enginetest"
 	"topk/internal/wire"
 )
 
@@ -33,54 +30,24 @@ var topics = []string{wire.EventsTopic, wire.CountsTopic}
 
 // broker is `topk dev kafka` on one port and directory, through its restarts.
 type broker struct {
+	*enginetest.Process
 	t       *testing.T
 	address string
-	dataDir string
-	cmd     *exec.Cmd
-	ended   <-chan error
 }
 
 func startBroker(t *testing.T) *broker {
-	port, err := embedded.FreePort()
-	require.NoError(t, err)
-	b := &broker{t: t, address: "127.0.0.1:" + strconv.Itoa(port), dataDir: filepath.Join(t.TempDir(), "kafka")}
-	b.start()
-	t.Cleanup(func() {
-		if b.cmd != nil {
-			b.end(syscall.SIGKILL)
-		}
-	})
-	return b
-}
-
-func (b *broker) command() *exec.Cmd {
-	cmd := exec.Command(binary.Path(), "dev", "kafka", "--listen", b.address, "--data-dir", b.dataDir,
-		"--partitions", strconv.Itoa(partitions))
-	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGKILL) // also when the test panics
-	return cmd
-}
-
-func (b *broker) start() {
-	b.cmd = b.command()
-	b.cmd.Stderr = os.Stderr
-	var err error
-	b.ended, err = child.Start(b.cmd, nil)
-	require.NoError(b.t, err)
-	client := b.client()
-	defer client.Close()
-	require.Eventually(b.t, func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
+	b := &broker{t: t, address: enginetest.FreeAddress(t)}
+	b.Process = enginetest.New(t, func(ctx context.Context) error {
+		client := b.client()
+		defer client.Close()
 		found, err := kadm.NewClient(client).ListTopics(ctx, topics...)
-		return err == nil && found.Error() == nil
-	}, deadline, pollEvery)
-}
-
-// end sends a signal and returns how the process ended.
-func (b *broker) end(sig syscall.Signal) error {
-	require.NoError(b.t, b.cmd.Process.Signal(sig))
-	b.cmd = nil
-	return <-b.ended
+		if err != nil {
+			return err
+		}
+		return found.Error()
+	}, "dev", "kafka", "--listen", b.address, "--data-dir", filepath.Join(t.TempDir(), "kafka"), "--partitions", strconv.Itoa(partitions))
+	b.Start(t)
+	return b
 }
 
 func (b *broker) client(options ...kgo.Opt) *kgo.Client {

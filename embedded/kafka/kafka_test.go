@@ -31,8 +31,8 @@ func TestKillKeepsCommittedRecordsOffsetsAndTransactionState(t *testing.T) {
 	require.NoError(t, produce(ctx, producer, "open"))
 	producer.CloseAllowingRebalance()
 
-	require.Error(t, b.end(syscall.SIGKILL))
-	b.start()
+	require.Error(t, b.Stop(syscall.SIGKILL))
+	b.Start(t)
 
 	want := map[string]int{"committed-0": whole, "committed-1": whole, "committed-2": whole}
 	require.Equal(t, want, b.committed())
@@ -48,8 +48,8 @@ func TestKillKeepsCommittedRecordsOffsetsAndTransactionState(t *testing.T) {
 	require.NoError(t, commit(ctx, successor, "after"))
 	want["after"] = whole
 	require.Equal(t, want, b.committed())
-	require.NoError(t, b.end(syscall.SIGTERM), "stops cleanly")
-	b.start()
+	require.NoError(t, b.Stop(syscall.SIGTERM), "stops cleanly")
+	b.Start(t)
 	require.Equal(t, want, b.committed())
 }
 
@@ -62,9 +62,9 @@ func TestKillNeverShowsHalfATransaction(t *testing.T) {
 		done := make(chan []string)
 		go func() { done <- commitUntil(ctx, b, round) }()
 		<-time.After(150*time.Millisecond + time.Duration(rand.IntN(60_000))*time.Microsecond)
-		require.Error(t, b.end(syscall.SIGKILL))
+		require.Error(t, b.Stop(syscall.SIGKILL))
 		cancel()
-		b.start() // first: a client does not give up records that it has sent while it can't ask what became of them
+		b.Start(t) // first: a client does not give up records that it has sent while it can't ask what became of them
 		for _, value := range <-done {
 			acknowledged[value] = true
 		}
@@ -107,8 +107,8 @@ func TestProducerGoesOnOverAKill(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- producer.EndTransaction(ctx, kgo.TryCommit) }()
 		<-time.After(time.Duration(rand.IntN(12_000)) * time.Microsecond)
-		require.Error(t, b.end(syscall.SIGKILL))
-		b.start()
+		require.Error(t, b.Stop(syscall.SIGKILL))
+		b.Start(t)
 		if <-ended == nil {
 			want[value] = whole
 		} else {
@@ -140,9 +140,9 @@ func TestDeadProducersTransactionTimesOut(t *testing.T) {
 
 func TestSecondProcessOnTheSameDirectoryIsTold(t *testing.T) {
 	b := startBroker(t)
-	out, err := b.command().CombinedOutput()
+	out, err := b.Command().CombinedOutput()
 	require.Error(t, err)
-	require.Contains(t, string(out), fmt.Sprintf("in use by process %d", b.cmd.Process.Pid))
+	require.Contains(t, string(out), fmt.Sprintf("in use by process %d", b.PID()))
 	require.Contains(t, string(out), "--data-dir")
 }
 

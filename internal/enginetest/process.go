@@ -1,4 +1,7 @@
-// Package enginetest starts the embedded engines as the processes that users start, for tests.
+// Package enginetest starts the embedded engines for tests, as the processes that users start. The engines never get into
+// the test's own process, so the race detector works; they end with it, however it ends.
+//
+// The package's TestMain is os.Exit(binary.Run(m)), with topk/embedded/binary.
 package enginetest
 
 import (
@@ -9,151 +12,182 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strings"
+	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/embedded"
+	"topk/embedded/binary"
+	"topk/embedded/child"
+	"topk/embedded/engines"
 )
 
 const (
 	readyTimeout = 90 * time.Second // a loaded machine starts an engine in several seconds
-	stopTimeout  = 30 * time.Second
+	probeTimeout = 5 * time.Second  // for one look whether it is ready
+	stopTimeout  = 60 * time.Second // PostgreSQL takes up to 27 s in the worst case
 	pollInterval = 20 * time.Millisecond
 	logTail      = 8 << 10 // bytes of an engine's log that a failed test shows
 )
 
-var (
-	binary string
-	root   string // of the module: the engines are found from there
-)
-
-// Run builds the topk binary, runs the package's tests with it, and returns their exit status. It is called by TestMain.
-func Run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "topk-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "make a directory for the binary:", err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // what cannot be removed is left to the system's temporary files
-	binary = filepath.Join(dir, "topk")
-	module, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "find the module:", err)
-		return 1
-	}
-	root = filepath.Dir(strings.TrimSpace(string(module)))
-	if output, err := exec.Command("go", "build", "-o", binary, "topk/cmd/topk").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build topk: %v\n%s", err, output)
-		return 1
-	}
-	return m.Run()
-}
-
-// Command is the topk binary with arguments, for commands that end by themselves.
+// Command is the topk binary with arguments, for commands that end by themselves. It finds the engines wherever the test
+// runs.
 func Command(ctx context.Context, arguments ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, binary, arguments...)
+	command := exec.CommandContext(ctx, binary.Path(), arguments...)
+	command.Env = os.Environ()
+	if dir, err := engines.Dir(); err == nil {
+		command.Env = append(command.Env, engines.Variable+"="+dir)
+	}
+	command.SysProcAttr = child.DiesWithParent(syscall.SIGKILL) // also when the test panics or runs out of time
+	return command
 }
 
-// FreeAddress is a loopback address that nothing listens on.
+// FreeAddress is a loopback address that nothing listens on and that no outgoing connection takes.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := embedded.FreePort()
 	require.NoError(t, err)
-	require.NoError(t, listener.Close())
-	return listener.Addr().String()
+	return net.JoinHostPort(embedded.Host, strconv.Itoa(port))
 }
 
-// Process is an engine that runs.
+// Process is the topk binary at work, through its restarts.
 type Process struct {
+	Credential *syscall.Credential // whom it runs as; nil = the caller
+
 	arguments []string
-	command   *exec.Cmd
-	ended     chan struct{}
-	log       string
 	ready     func(context.Context) error
+	log       string // path of the file with what it has written
+
+	mu      sync.Mutex
+	command *exec.Cmd // nil when it does not run
+	ended   <-chan error
 }
 
-// start runs the binary until the test ends, and waits until ready answers nil.
-func start(t testing.TB, ready func(context.Context) error, arguments ...string) *Process {
+// New prepares a process that ends with the test, and starts nothing. ready says whether it can be used.
+func New(t testing.TB, ready func(context.Context) error, arguments ...string) *Process {
 	t.Helper()
-	require.NotEmpty(t, binary, "TestMain must call enginetest.Run")
+	require.NotEmpty(t, binary.Path(), "TestMain must call binary.Run")
 	p := &Process{arguments: arguments, ready: ready, log: filepath.Join(t.TempDir(), "log")}
-	p.Start(t)
 	t.Cleanup(func() {
-		p.Stop(t, syscall.SIGTERM)
+		p.Kill()
 		if t.Failed() {
-			t.Logf("log of topk %v:\n%s", arguments, p.tail())
+			t.Logf("log of topk %v:\n%s", arguments, tail(p.log))
 		}
 	})
 	return p
 }
 
-// Start starts the process again, after Stop.
-func (p *Process) Start(t testing.TB) {
+// Command is the process as Launch would start it.
+func (p *Process) Command(more ...string) *exec.Cmd {
+	command := Command(context.Background(), append(p.arguments[:len(p.arguments):len(p.arguments)], more...)...)
+	command.SysProcAttr.Credential = p.Credential
+	return command
+}
+
+// Start launches the process, also after its end, which must succeed.
+func (p *Process) Start(t testing.TB, more ...string) {
 	t.Helper()
-	file, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	require.NoError(t, err)
-	p.command = exec.Command(binary, p.arguments...)
-	p.command.Stdout, p.command.Stderr = file, file
-	p.command.Dir = root
-	p.command.SysProcAttr = endWithParent()
-	p.ended = make(chan struct{})
-	started := make(chan error, 1)
-	go run(p.command, file, started, p.ended)
-	require.NoError(t, <-started)
+	require.NoError(t, p.Launch(more...))
+}
+
+// Launch starts the process, also after its end, with more arguments if need be, and waits until it is ready. One that ends
+// before that is an error with what it has written.
+func (p *Process) Launch(more ...string) error {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	command := p.Command(more...)
+	command.Stdout, command.Stderr = log, log
+	ended, err := child.Start(command, nil)
+	if err := errors.Join(err, log.Close()); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.command, p.ended = command, ended
+	p.mu.Unlock()
+	return p.await(ended)
+}
+
+func (p *Process) await(ended <-chan error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
-	require.NoError(t, p.await(ctx), "topk %v\n%s", p.arguments, p.tail())
-}
-
-// run keeps to one thread for as long as the process lives: the kernel sends the parent's death signal when the thread that
-// started the child ends.
-func run(command *exec.Cmd, log *os.File, started chan<- error, ended chan<- struct{}) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	err := command.Start()
-	started <- err
-	if err == nil {
-		_ = command.Wait() // how it ended is told by its log
-	}
-	_ = log.Close()
-	close(ended)
-}
-
-func (p *Process) await(ctx context.Context) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
 	for {
-		err := p.ready(ctx)
-		if err == nil {
+		notReady := p.probe(ctx)
+		if notReady == nil {
 			return nil
 		}
 		select {
-		case <-p.ended:
-			return errors.New("the process has ended")
+		case err := <-ended:
+			p.mu.Lock()
+			p.command = nil
+			p.mu.Unlock()
+			return fmt.Errorf("topk %v ended before it was ready: %w\n%s", p.arguments, err, tail(p.log))
 		case <-ctx.Done():
-			return err
-		case <-time.After(pollInterval):
+			p.Kill()
+			return fmt.Errorf("topk %v was not ready after %s: %w\n%s", p.arguments, readyTimeout, notReady, tail(p.log))
+		case <-ticker.C:
 		}
 	}
 }
 
-// Stop ends the process by a signal and waits until it is gone.
-func (p *Process) Stop(t testing.TB, signal syscall.Signal) {
-	t.Helper()
-	if err := p.command.Process.Signal(signal); !errors.Is(err, os.ErrProcessDone) {
-		require.NoError(t, err)
+func (p *Process) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	return p.ready(ctx)
+}
+
+// Stop ends the process by a signal, waits until it is gone, and returns how it ended. One that does not run is left alone.
+func (p *Process) Stop(signal syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.command == nil {
+		return nil
 	}
+	if err := p.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	command := p.command
+	p.command = nil
+	timer := time.NewTimer(stopTimeout)
+	defer timer.Stop()
 	select {
-	case <-p.ended:
-	case <-time.After(stopTimeout):
-		require.NoError(t, p.command.Process.Kill())
-		<-p.ended
-		require.Fail(t, "the process did not end", "topk %v\n%s", p.arguments, p.tail())
+	case err := <-p.ended:
+		return err
+	case <-timer.C:
+		err := command.Process.Kill()
+		return errors.Join(fmt.Errorf("topk %v did not end within %s", p.arguments, stopTimeout), err, <-p.ended)
 	}
 }
 
-func (p *Process) tail() string { return tail(p.log) }
+// Kill ends the process by SIGKILL.
+func (p *Process) Kill() { _ = p.Stop(syscall.SIGKILL) } // the error says that it was killed
+
+// Wait waits until the process has ended by itself, and returns how.
+func (p *Process) Wait() error {
+	err := <-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.command = nil
+	return err
+}
+
+// PID is the process's id. It must be running.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
+// Output is what the process has written, in all its runs.
+func (p *Process) Output(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(p.log)
+	require.NoError(t, err)
+	return string(text)
+}
 
 // tail is the end of a file.
 func tail(path string) string {
