@@ -200,7 +200,7 @@ func BenchmarkHTTP(b *testing.B) {
 			b.ReportMetric(n/cpu, "events/core-s")
 			b.ReportMetric(c.metric("process_resident_memory_bytes")/(1<<20), "RSS-MB")
 			require.NoError(b, c.cmd.Process.Signal(syscall.SIGTERM)) // lets it write its profile
-			require.NoError(b, c.cmd.Wait())
+			require.NoError(b, c.wait())
 		})
 	}
 }
@@ -237,7 +237,7 @@ func BenchmarkDistinct(b *testing.B) {
 }
 
 // send posts the bodies in turn, n requests by several connections at once: each waits for the commit.
-func (c *child) send(b *testing.B, bodies [][]byte, n, connections int) {
+func (c *ingestorProcess) send(b *testing.B, bodies [][]byte, n, connections int) {
 	b.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}}
 	defer client.CloseIdleConnections()
@@ -264,7 +264,7 @@ func (c *child) send(b *testing.B, bodies [][]byte, n, connections int) {
 }
 
 // metric reads one number off the child's /metrics.
-func (c *child) metric(name string) float64 {
+func (c *ingestorProcess) metric(name string) float64 {
 	c.t.Helper()
 	_, text := c.get("/metrics")
 	for line := range strings.Lines(text) {

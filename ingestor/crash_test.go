@@ -17,6 +17,7 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -28,6 +29,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"topk/embedded/child"
 	"topk/internal/wire"
 )
 
@@ -77,18 +79,7 @@ func runChild(brokers []string) {
 	reg.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	in, err := New(cfg, slog.New(slog.NewTextHandler(os.Stderr, nil)), reg)
 	if err == nil {
-		go func() {
-			for in.Addr() == "" {
-				time.Sleep(time.Millisecond)
-			}
-			for ctx.Err() == nil {
-				if _, ok := in.flusher.state(); ok {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
-			fmt.Println(in.Addr())
-		}()
+		go announce(ctx, in)
 		err = in.Run(ctx)
 	}
 	if err != nil {
@@ -97,25 +88,47 @@ func runChild(brokers []string) {
 	}
 }
 
-// child is an ingestor in a process of its own.
-type child struct {
-	*running
-	cmd *exec.Cmd
+// announce prints the ingestor's address when it is ready.
+func announce(ctx context.Context, in *Ingestor) {
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for {
+		if _, ok := in.flusher.state(); ok && in.Addr() != "" {
+			fmt.Println(in.Addr())
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
 }
 
-func startChild(t testing.TB, brokers []string, env ...string) *child {
+// ingestorProcess is an ingestor in a process of its own.
+type ingestorProcess struct {
+	*running
+	cmd  *exec.Cmd
+	wait func() error // for its end, as often as asked
+}
+
+func startChild(t testing.TB, brokers []string, env ...string) *ingestorProcess {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), childEnv+"="+strings.Join(brokers, ",")), env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.StdoutPipe()
+	out, in, err := os.Pipe() // StdoutPipe is closed by Wait, which runs from the start
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	c := &child{cmd: cmd}
+	defer func() { require.NoError(t, out.Close()) }()
+	cmd.Stdout = in
+	cmd.SysProcAttr = child.DiesWithParent(syscall.SIGKILL) // also when the test panics or runs out of time
+	ended, err := child.Start(cmd, nil)
+	require.NoError(t, errors.Join(err, in.Close()))
+	c := &ingestorProcess{cmd: cmd, wait: sync.OnceValue(func() error { return <-ended })}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		_ = cmd.Process.Kill() // it may have ended already
+		_ = c.wait()
 		if t.Failed() {
 			t.Logf("the child said: %.4000s", stderr.String())
 		}
@@ -179,7 +192,7 @@ func TestKilledBetweenProduceAndCommit(t *testing.T) {
 	require.Equal(t, http.StatusAccepted, status, answer)
 	l.until("the retry", func() bool { return len(l.ids()) == 300 && len(l.total()) == 300 })
 	require.NoError(t, second.cmd.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, second.cmd.Wait())
+	require.NoError(t, second.wait())
 	l.until("goodbyes", func() bool { return l.closed() == 2*testPartitions })
 	for id, n := range l.ids() {
 		require.Equal(t, 1, n, id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -60,9 +61,10 @@ func TestKillNeverShowsHalfATransaction(t *testing.T) {
 	for round := range 8 {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan []string)
-		go func() { done <- commitUntil(ctx, b, round) }()
-		<-time.After(150*time.Millisecond + time.Duration(rand.IntN(60_000))*time.Microsecond)
-		require.Error(t, b.Stop(syscall.SIGKILL))
+		began := make(chan struct{}) // the producer has committed once, and goes on
+		go func() { done <- commitUntil(ctx, b, round, func() { close(began) }) }()
+		<-began
+		killAtSomeMoment(t, b, 60*time.Millisecond)
 		cancel()
 		b.Start(t) // first: a client does not give up records that it has sent while it can't ask what became of them
 		for _, value := range <-done {
@@ -80,7 +82,9 @@ func TestKillNeverShowsHalfATransaction(t *testing.T) {
 }
 
 // commitUntil commits flush after flush and returns those that were acknowledged.
-func commitUntil(ctx context.Context, b *broker, round int) (acknowledged []string) {
+func commitUntil(ctx context.Context, b *broker, round int, began func()) (acknowledged []string) {
+	began = sync.OnceFunc(began)
+	defer began() // also when the first one fails
 	producer := b.producer()
 	defer producer.CloseAllowingRebalance()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -89,8 +93,18 @@ func commitUntil(ctx context.Context, b *broker, round int) (acknowledged []stri
 			return acknowledged
 		}
 		acknowledged = append(acknowledged, value)
+		began()
 	}
 	return acknowledged
+}
+
+// killAtSomeMoment kills the broker at a random moment of what it is doing. It waits for nothing: the moment is the input
+// of the test.
+func killAtSomeMoment(t *testing.T, b *broker, within time.Duration) {
+	moment, cancel := context.WithTimeout(t.Context(), rand.N(within))
+	defer cancel()
+	<-moment.Done()
+	require.Error(t, b.Stop(syscall.SIGKILL))
 }
 
 // A producer whose request to commit was cut off by the kill asks again after the restart, and is told the truth.
@@ -106,8 +120,7 @@ func TestProducerGoesOnOverAKill(t *testing.T) {
 		require.NoError(t, produce(ctx, producer, value))
 		ended := make(chan error, 1)
 		go func() { ended <- producer.EndTransaction(ctx, kgo.TryCommit) }()
-		<-time.After(time.Duration(rand.IntN(12_000)) * time.Microsecond)
-		require.Error(t, b.Stop(syscall.SIGKILL))
+		killAtSomeMoment(t, b, 12*time.Millisecond)
 		b.Start(t)
 		if <-ended == nil {
 			want[value] = whole
