@@ -107,7 +107,7 @@ func requireGone(t *testing.T, pids []int) {
 
 func TestKilledDevLeavesNoOrphan(t *testing.T) {
 	d := startDev(t, "postgres,kafka,clickhouse")
-	t.Cleanup(func() { os.RemoveAll(d.ready.DataDir) }) // nobody is left to remove it
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(d.ready.DataDir)) }) // nobody is left to remove it
 	all := family(d.cmd.Process.Pid)
 	require.Greater(t, len(all), 1+3+3, "with the server of PostgreSQL and its workers: %v", all)
 	require.NoError(t, d.cmd.Process.Kill())

@@ -54,7 +54,7 @@ func launch(name, binary, logDir string, args []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }() // only the child writes to it
 	if p.logFrom, err = log.Seek(0, 2); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -35,7 +36,7 @@ func httpReady(url string) probe {
 		if err != nil {
 			return err
 		}
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }() // it was only read
 		body, _ := io.ReadAll(io.LimitReader(response.Body, bodyInError))
 		if response.StatusCode != http.StatusOK {
 			return fmt.Errorf("GET %s: %s: %s", url, response.Status, body)
@@ -65,8 +66,7 @@ func postgresReady(e Endpoints) probe {
 		if err != nil {
 			return err
 		}
-		defer conn.Close(ctx)
-		return conn.Ping(ctx)
+		return errors.Join(conn.Ping(ctx), conn.Close(ctx))
 	}
 }
 

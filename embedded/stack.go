@@ -99,7 +99,7 @@ func (s *Stack) startStage(ctx context.Context, stage int) error {
 		if service.stage != stage || !s.options.has(service.name) {
 			continue
 		}
-		if _, err := s.launch(service); err != nil {
+		if err := s.launch(service); err != nil {
 			return err
 		}
 		started = append(started, service)
@@ -112,21 +112,21 @@ func (s *Stack) startStage(ctx context.Context, stage int) error {
 	return group.Wait()
 }
 
-func (s *Stack) launch(service service) (*process, error) {
+func (s *Stack) launch(service service) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return nil, errors.New("the stack has been stopped")
+		return errors.New("the stack has been stopped")
 	}
 	args := append(service.args(s), s.options.Args[service.name]...)
 	p, err := launch(service.name, s.options.Binary, s.logDir(), args)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.options.Log.Info("started", "service", service.name, "pid", p.pid)
 	s.processes[service.name] = p
 	go s.watch(p)
-	return p, nil
+	return nil
 }
 
 // watch reports a death that nobody asked for.
@@ -219,7 +219,7 @@ func (s *Stack) Restart(ctx context.Context, name string) error {
 		s.options.Log.Warn("ended badly before its restart", "service", name, "error", err)
 	}
 	i := slices.IndexFunc(services, func(s service) bool { return s.name == name })
-	if _, err := s.launch(services[i]); err != nil {
+	if err := s.launch(services[i]); err != nil {
 		return err
 	}
 	return s.awaitReady(ctx, services[i])

@@ -17,7 +17,7 @@ func (p *process) lastWords() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	from := p.logFrom
 	if info, err := file.Stat(); err == nil {
 		from = max(from, info.Size()-lastBytes)

@@ -192,7 +192,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 func (c *cutConn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if c.cut.Load() && n > 0 {
-		_ = c.Conn.Close() // the answer has come, so the commit is done, and nobody is told
+		_ = c.Close() // the answer has come, so the commit is done, and nobody is told
 		return 0, net.ErrClosed
 	}
 	return n, err

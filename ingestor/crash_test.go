@@ -38,8 +38,7 @@ const childEnv = "TOPK_TEST_INGESTOR_BROKERS"
 
 func TestMain(m *testing.M) {
 	if brokers := os.Getenv(childEnv); brokers != "" {
-		runChild(strings.Split(brokers, ","))
-		return
+		os.Exit(runChild(strings.Split(brokers, ",")))
 	}
 	if os.Getenv(kafkaEnv) != "" {
 		runKafka()
@@ -61,8 +60,9 @@ func runKafka() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// runChild is an ingestor in a process of its own. It prints its address when it is ready and ends on SIGTERM.
-func runChild(brokers []string) {
+// runChild is an ingestor in a process of its own. It prints its address when it is ready, ends on SIGTERM,
+// and returns its exit code.
+func runChild(brokers []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	cfg := testConfig(brokers)
@@ -84,8 +84,9 @@ func runChild(brokers []string) {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // announce prints the ingestor's address when it is ready.

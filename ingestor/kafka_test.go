@@ -60,7 +60,10 @@ func start(t testing.TB, cfg Config, change ...func(*Ingestor)) *running {
 	t.Cleanup(func() {
 		cancel()
 		select {
-		case <-r.done:
+		case err := <-r.done:
+			if err != nil {
+				t.Logf("the ingestor ended: %v", err)
+			}
 		case <-time.After(2 * testPatience):
 			t.Error("ingestor does not stop")
 		}

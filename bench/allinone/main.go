@@ -44,8 +44,9 @@ func main() {
 	flag.BoolVar(&o.keep, "keep", false, "keep the temporary folder")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "allinone:", err)
 		os.Exit(1)
 	}

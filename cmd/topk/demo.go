@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -126,7 +127,9 @@ func (d *demo) goOn(ctx context.Context, stack *embedded.Stack) error {
 	select {
 	case err := <-stack.Done():
 		cancel()
-		<-traffic
+		if end := <-traffic; !errors.Is(end, context.Canceled) {
+			err = errors.Join(err, end)
+		}
 		return err
 	case err := <-traffic:
 		if ctx.Err() != nil {

@@ -87,7 +87,7 @@ func serveDev(ctx context.Context, o devOptions, stack *embedded.Stack, out io.W
 		if err := writeReadyFile(o.readyFile, stack); err != nil {
 			return err
 		}
-		defer os.Remove(o.readyFile)
+		defer func() { _ = os.Remove(o.readyFile) }() // whoever waited for it has read it
 	}
 	select {
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ func find() (remove func() error, err error) {
 	}
 	remove = func() error { return os.RemoveAll(dir) }
 	path = filepath.Join(dir, "topk")
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // some tests run the binary as another user
+	if err := os.Chmod(dir, 0o755); err != nil { // some tests run the binary as another user
 		return nil, errors.Join(err, remove())
 	}
 	if out, err := exec.Command("go", "build", "-o", path, "topk/cmd/topk").CombinedOutput(); err != nil {

@@ -96,7 +96,7 @@ func TestAsyncInsertIsWritten(t *testing.T) {
 	ctx := ch.Context(t.Context(), ch.WithAsync(false))
 	require.NoError(t, conn.Exec(ctx, "CREATE OR REPLACE TABLE async (a UInt32) ENGINE = MergeTree ORDER BY a"))
 	require.NoError(t, conn.Exec(ctx, "INSERT INTO async VALUES (?)", 7))
-	require.NoError(t, conn.AsyncInsert(t.Context(), "INSERT INTO async VALUES (8)", false))
+	require.NoError(t, conn.AsyncInsert(t.Context(), "INSERT INTO async VALUES (8)", false)) //nolint:staticcheck // deprecated, and still called by applications
 	require.Equal(t, "2", instance(t).Query(t, "SELECT count() FROM async"))
 }
 
@@ -187,7 +187,7 @@ func ask(ctx context.Context, conn driver.Conn, database string, worker, round i
 	block := 1 + worker*100 + round
 	if round%5 == 4 { // failures among them
 		if err := conn.Exec(ctx, "SELECT throwIf(number = 100000) FROM numbers(200000)"); err == nil || !strings.Contains(err.Error(), "throwIf") {
-			return fmt.Errorf("a query that must fail: %v", err)
+			return fmt.Errorf("a query that must fail: %w", err)
 		}
 	}
 	if round%2 == 0 {

@@ -164,6 +164,7 @@ func (h *handler) run(r *http.Request, request *request, parsed statement.Statem
 		if parsed.Target != "" {
 			text = killStatement(parsed.Target)
 		}
+	default: // a small result or none
 	}
 	return runWhole(conn, text, format, request, out)
 }

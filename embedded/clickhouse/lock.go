@@ -18,7 +18,7 @@ func lockDir(config Config) (*os.File, error) {
 		return nil, fmt.Errorf("lock data directory: %w", err)
 	}
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		defer file.Close()
+		defer func() { _ = file.Close() }() // nothing was written to it
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock data directory %s: %w", config.DataDir, err)
 		}

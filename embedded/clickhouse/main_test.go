@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"topk/embedded/binary"
 	"topk/internal/enginetest"
 )

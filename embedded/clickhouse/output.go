@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/ch-go/compress"
 	"github.com/klauspost/compress/zstd"
+
 	"topk/embedded/clickhouse/internal/chdb"
 )
 

@@ -28,14 +28,14 @@ func runInsert(ctx context.Context, conn *chdb.Connection, insert statement.Stat
 	defer stream.Destroy()
 	buffer := make([]byte, insertChunk)
 	for last := false; !last; {
-		n, readErr := fill(data, buffer)
-		last = readErr == io.EOF
-		if readErr == nil {
-			readErr = ctx.Err()
+		var n int
+		n, last, err = fill(data, buffer)
+		if err == nil && !last {
+			err = ctx.Err()
 		}
-		if readErr != nil && !last {
+		if err != nil {
 			stream.Cancel()
-			return exception(codeIncorrectData, "Cannot read the request's body: %s. (INCORRECT_DATA)", readErr)
+			return exception(codeIncorrectData, "Cannot read the request's body: %s. (INCORRECT_DATA)", err)
 		}
 		if err := stream.Append(buffer[:n]); err != nil {
 			if _, doneErr := stream.Done(); doneErr != nil { // it says what went wrong; Append only that something did
@@ -52,14 +52,19 @@ func runInsert(ctx context.Context, conn *chdb.Connection, insert statement.Stat
 	return nil
 }
 
-// fill reads until the buffer is full or the data ends. The error is the reader's own: io.EOF says that the data is whole,
-// while io.ErrUnexpectedEOF is what a client that hangs up and a compressed stream that was cut look like. io.ReadFull
-// answers the latter for both.
-func fill(data io.Reader, buffer []byte) (n int, err error) {
-	for n < len(buffer) && err == nil {
-		var read int
-		read, err = data.Read(buffer[n:])
+// fill reads until the buffer is full or the data ends. last is true only for an end that the reader calls one: io.EOF
+// itself. io.ErrUnexpectedEOF, and an io.EOF within another error, are what a client that hangs up and a compressed stream
+// that was cut look like. io.ReadFull answers the former for a short last piece too.
+func fill(data io.Reader, buffer []byte) (n int, last bool, err error) {
+	for n < len(buffer) {
+		read, err := data.Read(buffer[n:])
 		n += read
+		if err == io.EOF {
+			return n, true, nil
+		}
+		if err != nil {
+			return n, false, err
+		}
 	}
-	return n, err
+	return n, false, nil
 }

@@ -24,12 +24,12 @@ func runSelect(ctx context.Context, cancel func(), conn *chdb.Connection, parsed
 	if err != nil {
 		return fmt.Errorf("open a pipe for the result: %w", err)
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }() // a pipe keeps nothing
 	text, clause := intoFile(parsed, format, writer, request.id)
 	ended := make(chan ending, 1)
 	go func() {
 		_, statistics, err := conn.Query(text, format, request.params)
-		writer.Close()
+		_ = writer.Close() // the engine writes to a descriptor of its own
 		ended <- ending{statistics, withoutClause(err, clause)}
 	}()
 	sent := &holdback{out: out, format: format, limit: holdbackSize}

@@ -30,7 +30,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen for ClickHouse's HTTP interface: %w", err)
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }() // the HTTP server has closed it, unless the start failed
 	if err := os.MkdirAll(s.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
@@ -38,7 +38,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }() // the end of the process closes it too
 	if err := writeServerConfig(s.config); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -75,12 +76,17 @@ func (o owner) take(dir string) error {
 	if !o.change {
 		return nil
 	}
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	err = fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		return os.Lchown(path, int(o.uid), int(o.gid))
+		return root.Lchown(path, int(o.uid), int(o.gid))
 	})
+	return errors.Join(err, root.Close())
 }
 
 // closedFolder returns the first folder on the way to path that the owner may not enter, or "".

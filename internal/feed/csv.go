@@ -95,7 +95,8 @@ func (s *csvSource) record(line []byte) (Record, error) {
 	}
 	at := time.UnixMilli(millis).Add(s.cfg.Shift).UTC()
 	country, note := countryCode(string(s.field("country")))
-	b := append(s.json[:0], `{"event_id":`...)
+	b := s.json[:0]
+	b = append(b, `{"event_id":`...)
 	b = appendString(b, s.cfg.IDPrefix+"-"+string(seq))
 	b = appendField(b, "item_type", []byte(s.cfg.ItemType))
 	b = append(b, `,"item_id":`...)
@@ -106,7 +107,8 @@ func (s *csvSource) record(line []byte) (Record, error) {
 	b = appendField(b, "category", s.field("category"))
 	b = appendField(b, "language", s.field("language"))
 	b = appendField(b, "viewer", s.field("user"))
-	s.json = append(b, '}')
+	b = append(b, '}')
+	s.json = b
 	return Record{Line: s.lines.line, Time: at, JSON: s.json, Note: note}, nil
 }
 

@@ -140,6 +140,7 @@ func (s *stream) draw(b *loadBatch, now time.Time) sent {
 	case kindBad:
 		b.body = s.appendBad(b.body, dims, now)
 		return e
+	case kindView, kindViral, kindSpam:
 	}
 	if e.late = uint32(chance) < s.lateBelow; e.late {
 		now = now.Add(-s.lateBy)

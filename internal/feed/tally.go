@@ -120,6 +120,7 @@ func (t *tally) accepted(e *sent) {
 		t.counts.Spam++
 	case kindViral:
 		t.counts.Viral++
+	case kindView:
 	}
 	t.counts.Distinct++
 	if e.late {

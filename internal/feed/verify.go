@@ -68,7 +68,7 @@ func (l *load) verify(ctx context.Context) ([]Verification, error) {
 func (l *load) covering(ctx context.Context, served *lists, itemType, window string) (*list.List, error) {
 	ticker := time.NewTicker(verifyPollEvery)
 	defer ticker.Stop()
-	state := "none was served"
+	var state string
 	for {
 		got, _, err := served.get(ctx, itemType, window, "")
 		switch {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
 	"topk/embedded/clickhouse/internal/statement"
 )
 
