@@ -61,7 +61,9 @@ func (p *player) send(batch int) error {
 	}
 	body := `{"events":[` + strings.Join(events, ",") + `]}`
 	deadline := time.Now().Add(time.Minute)
-	for attempt := 0; ; attempt++ {
+	retry := time.NewTicker(100 * time.Millisecond) // as players do
+	defer retry.Stop()
+	for {
 		status, answer, err := post(p.stack, body)
 		if err == nil && status == http.StatusAccepted {
 			break
@@ -75,7 +77,7 @@ func (p *player) send(batch int) error {
 		p.mu.Lock()
 		p.attempts++
 		p.mu.Unlock()
-		<-time.After(100 * time.Millisecond)
+		<-retry.C
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
