@@ -66,7 +66,7 @@ func TestOneBadEventNeverCostsItsBatch(t *testing.T) {
 	now := time.Now().UTC()
 	at := now.Format(time.RFC3339)
 	bad := []struct{ name, field, event string }{
-		{"empty object", "item_id", `{}`},
+		{"empty object", "event_id", `{}`},
 		{"null", "", `null`},
 		{"a number", "", `17`},
 		{"no event id", "event_id", `{"item_type":"bad","item_id":"x","event_time":"` + at + `"}`},
