@@ -187,7 +187,7 @@ func (s *bodies) readZstd(b *body, r *http.Request) error {
 		if header.FrameContentSize > MaxBodyBytes {
 			return errTooLarge
 		}
-		size = int(header.FrameContentSize) //nolint:gosec // bounded above
+		size = int(header.FrameContentSize)
 	}
 	if err := b.hold(size); err != nil {
 		return err

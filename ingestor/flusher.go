@@ -221,7 +221,7 @@ func (f *flusher) records(b *batch, last bool) []*kgo.Record {
 					headers = final
 				}
 				records = append(records, &kgo.Record{
-					Topic: topic, Partition: int32(i), Value: value, Headers: headers, Timestamp: stamp, //nolint:gosec // a partition
+					Topic: topic, Partition: int32(i), Value: value, Headers: headers, Timestamp: stamp,
 				})
 			}
 		}

@@ -12,7 +12,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"topk/internal/problem"
 )
+
+// retryAfterSeconds is what a client is asked to wait: two flushes.
+const retryAfterSeconds = 1
 
 // routes builds the HTTP face. Nothing else is on the way of a request: no logging, no recovery beyond net/http's own.
 func (in *Ingestor) routes() http.Handler {
@@ -23,7 +28,7 @@ func (in *Ingestor) routes() http.Handler {
 		if errors.As(err, &he) {
 			status = he.Code
 		}
-		_ = problem(c, status, "")
+		_ = problem.New(status, "").Write(c.Response())
 	}
 	e.POST("/v1/events", in.postEvents)
 	e.POST("/views", in.postEvents)
@@ -34,33 +39,26 @@ func (in *Ingestor) routes() http.Handler {
 	return e
 }
 
-func problem(c echo.Context, status int, detail string) error {
-	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
-	c.Response().WriteHeader(status)
-	return json.NewEncoder(c.Response()).Encode(struct {
-		Title  string `json:"title"`
-		Status int    `json:"status"`
-		Detail string `json:"detail,omitempty"`
-	}{http.StatusText(status), status, detail})
-}
-
 // refuse answers a request that is refused as a whole.
 func (in *Ingestor) refuse(c echo.Context, err error) error {
 	status := statusOf(err)
 	header := c.Response().Header()
-	detail := err.Error()
-	switch status {
-	case http.StatusServiceUnavailable:
-		header.Set("Retry-After", "1")
-		detail += "; nothing was accepted, try again with the same ids"
-	case http.StatusUnsupportedMediaType:
+	p := problem.New(status, err.Error())
+	switch {
+	case errors.Is(err, errUnknown):
+		p.RetryAfterSeconds = retryAfterSeconds
+		p.Detail += "; the events may have been accepted, try again with the same ids: they count once"
+	case status == http.StatusServiceUnavailable:
+		p.RetryAfterSeconds = retryAfterSeconds
+		p.Detail += "; nothing was accepted, try again with the same ids"
+	case status == http.StatusUnsupportedMediaType:
 		header.Set("Accept-Encoding", "gzip, zstd, identity")
 	}
 	if errors.Is(err, errStopping) {
 		header.Set("Connection", "close")
 	}
 	in.metrics.refused.WithLabelValues(strconv.Itoa(status)).Inc()
-	return problem(c, status, detail)
+	return p.Write(c.Response())
 }
 
 func statusOf(err error) int {
@@ -229,7 +227,7 @@ func (in *Ingestor) postWatermark(c echo.Context) error {
 
 func (in *Ingestor) ready(c echo.Context) error {
 	if reason, ok := in.flusher.state(); !ok {
-		return problem(c, http.StatusServiceUnavailable, reason)
+		return problem.New(http.StatusServiceUnavailable, reason).Write(c.Response())
 	}
 	return c.String(http.StatusOK, "ready\n")
 }

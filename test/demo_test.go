@@ -1,9 +1,14 @@
 package test
 
 import (
+	"bytes"
+	"fmt"
 	"net"
+	"os"
+	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +20,36 @@ func TestDemoShowsTheKnownTruth(t *testing.T) {
 	out := topk(t, "demo", "--once", "--data", "testdata/nasa_http", "--port-offset", freeOffset(t))
 	require.Contains(t, out, "Equal, position for position.")
 	require.Contains(t, out, "/images/")
+}
+
+// Without --once the demo goes on with live traffic until it is interrupted, and then leaves nothing behind.
+func TestDemoGoesOnWithLiveTraffic(t *testing.T) {
+	offset := freeOffset(t)
+	var out bytes.Buffer
+	command := exec.Command(binary, "demo", "--data", "testdata/nasa_http", "--port-offset", offset)
+	command.Stdout, command.Stderr = &out, &out
+	require.NoError(t, command.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	defer func() { _ = command.Process.Kill() }() // it has ended, unless the test failed
+
+	ports := embedded.DefaultPorts(atoi(t, offset))
+	api := fmt.Sprintf("http://127.0.0.1:%d", ports.API)
+	live := func() bool {
+		got, err := fetchList(api, "video", "1m", 10)
+		return err == nil && len(got.Items) == 10
+	}
+	require.Eventually(t, live, 3*time.Minute, 200*time.Millisecond, "live traffic is never served")
+	require.NoError(t, command.Process.Signal(os.Interrupt))
+	require.NoError(t, <-ended, out.String())
+	require.True(t, free(ports.ClickHouse, ports.Kafka, ports.Postgres, ports.Ingest, ports.API, ports.Rollup), "a child was left behind")
+}
+
+func atoi(t *testing.T, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
 }
 
 // freeOffset finds a --port-offset at which every default port is free.

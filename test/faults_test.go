@@ -34,25 +34,19 @@ func newPlayer(stack *embedded.Stack, itemType string) *player {
 	return &player{stack: stack, itemType: itemType, random: rand.New(rand.NewPCG(1, 2)), accepted: map[string]uint64{}}
 }
 
-// play sends a batch of 100 events every 20 ms until the context ends.
+// play sends one batch of 400 events after another, each when the last was accepted, until the context ends.
 func (p *player) play(ctx context.Context) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for batch := 0; ; batch++ {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	for batch := 0; ctx.Err() == nil; batch++ {
 		if err := p.send(batch); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 func (p *player) send(batch int) error {
 	items := map[string]uint64{}
-	events := make([]string, 100)
+	events := make([]string, 400)
 	at := time.Now().UTC().Format(time.RFC3339Nano)
 	for i := range events {
 		item := fmt.Sprintf("item-%d", int(p.random.ExpFloat64()*20))
@@ -61,7 +55,9 @@ func (p *player) send(batch int) error {
 	}
 	body := `{"events":[` + strings.Join(events, ",") + `]}`
 	deadline := time.Now().Add(time.Minute)
-	for attempt := 0; ; attempt++ {
+	retry := time.NewTicker(100 * time.Millisecond) // as players do
+	defer retry.Stop()
+	for {
 		status, answer, err := post(p.stack, body)
 		if err == nil && status == http.StatusAccepted {
 			break
@@ -75,7 +71,7 @@ func (p *player) send(batch int) error {
 		p.mu.Lock()
 		p.attempts++
 		p.mu.Unlock()
-		<-time.After(100 * time.Millisecond)
+		<-retry.C
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -66,7 +66,7 @@ func TestOneBadEventNeverCostsItsBatch(t *testing.T) {
 	now := time.Now().UTC()
 	at := now.Format(time.RFC3339)
 	bad := []struct{ name, field, event string }{
-		{"empty object", "item_id", `{}`},
+		{"empty object", "event_id", `{}`},
 		{"null", "", `null`},
 		{"a number", "", `17`},
 		{"no event id", "event_id", `{"item_type":"bad","item_id":"x","event_time":"` + at + `"}`},
@@ -96,11 +96,20 @@ func TestOneBadEventNeverCostsItsBatch(t *testing.T) {
 		require.Equal(t, c.field, got.Rejected[0].Field, c.name)
 		require.NotEmpty(t, got.Rejected[0].Reason, c.name)
 	}
+	// Weights and counts of a caller are no field of an event: whatever they say, it is one view.
+	for i, weight := range []string{`"n":-1`, `"n":0`, `"count":1000000000000000000`, `"weight":18446744073709551615`, `"sequence":7,"second":0`} {
+		event := fmt.Sprintf(`{"event_id":"w%d","item_type":"weighed","item_id":"item-%d","event_time":%q,%s}`, i, i, at, weight)
+		require.Equal(t, 1, postEvents(t, stack, event).Accepted, weight)
+	}
+	weighed := awaitList(t, stack, "weighed", "1h", 1000, 60*time.Second, func(l *list.List) bool { return len(l.Items) == 5 })
+	for _, item := range weighed.Items {
+		require.Equal(t, uint64(1), item.Count, item.ItemID)
+	}
 	got := awaitList(t, stack, "good", "1h", 1000, 60*time.Second, func(l *list.List) bool { return l.Total >= uint64(len(bad)) })
 	require.Len(t, got.Items, len(bad))
 	for i, item := range got.Items {
 		require.Equal(t, fmt.Sprintf("item-%02d", i), item.ItemID)
-		require.Equal(t, uint64(1), item.Count, "views and counts are never taken from the caller")
+		require.Equal(t, uint64(1), item.Count)
 	}
 	_, err := topkList(stack, "bad", "1h", 10)
 	require.ErrorContains(t, err, "404", "nothing of a rejected event may reach a list")

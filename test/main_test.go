@@ -59,8 +59,12 @@ func printLogs(t *testing.T, stack *embedded.Stack) {
 
 // topkList reads one list as an application does. A problem answer is returned as an error.
 func topkList(stack *embedded.Stack, itemType, window string, k int) (*list.List, error) {
+	return fetchList(stack.Endpoints().API, itemType, window, k)
+}
+
+func fetchList(api, itemType, window string, k int) (*list.List, error) {
 	query := url.Values{"item_type": {itemType}, "window": {window}, "k": {fmt.Sprint(k)}}
-	response, err := http.Get(stack.Endpoints().API + "/v1/topk?" + query.Encode())
+	response, err := http.Get(api + "/v1/topk?" + query.Encode())
 	if err != nil {
 		return nil, err
 	}
