@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strconv"
 	"testing"
 	"time"
@@ -13,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"topk/embedded"
+	"topk/embedded/child"
+	"topk/internal/enginetest"
 )
 
 // The README opens with make demo: its command runs to the comparison, on ports of its own, and the answer is the truth.
@@ -26,11 +27,10 @@ func TestDemoShowsTheKnownTruth(t *testing.T) {
 func TestDemoGoesOnWithLiveTraffic(t *testing.T) {
 	offset := freeOffset(t)
 	var out bytes.Buffer
-	command := exec.Command(binary, "demo", "--data", "testdata/nasa_http", "--port-offset", offset)
+	command := enginetest.Command(t.Context(), "demo", "--data", "testdata/nasa_http", "--port-offset", offset)
 	command.Stdout, command.Stderr = &out, &out
-	require.NoError(t, command.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- command.Wait() }()
+	ended, err := child.Start(command, nil)
+	require.NoError(t, err)
 	defer func() { _ = command.Process.Kill() }() // it has ended, unless the test failed
 
 	ports := embedded.DefaultPorts(atoi(t, offset))
