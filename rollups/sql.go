@@ -58,6 +58,8 @@ func encodeParameter(value any) string {
 			literals[i] = "'" + t.UTC().Format(time.DateTime) + "'"
 		}
 		return "[" + strings.Join(literals, ",") + "]"
+	case []uint64:
+		return strings.ReplaceAll(fmt.Sprint(v), " ", ",")
 	case []string:
 		literals := make([]string, len(v))
 		for i, s := range v {
