@@ -9,6 +9,24 @@ import (
 	"topk/internal/list"
 )
 
+const (
+	// shallow items of a block's summary are usually enough to certify a list of any length, at half the cost.
+	shallow = 2000
+	// whole is more than a summary holds.
+	whole = 1 << 20
+	// deepBuilds read summaries whole after a list that could not be certified to its end.
+	deepBuilds = 60
+)
+
+// depth is how many items of each summary this build reads.
+func (b *Builder) depth() int {
+	if b.deep > 0 {
+		b.deep--
+		return whole
+	}
+	return shallow
+}
+
 // nominee is an item that may be among the most viewed.
 type nominee struct {
 	id    string
@@ -30,7 +48,7 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 	}
 	named := map[string]*nomination{}
 	floors := uint64(0) // of the type whose rows are being read
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees, "minutes": minutes}
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees, "minutes": minutes, "depth": b.depth()}
 	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64

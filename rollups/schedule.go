@@ -20,6 +20,7 @@ type schedule struct {
 	changed time.Time // when it was first seen
 	built   time.Time // as_of of the last list
 	at      time.Time // when that was begun
+	pace    time.Duration
 }
 
 func newSchedule(every time.Duration, clock string) *schedule {
@@ -41,9 +42,13 @@ func (s *schedule) due(now, asOf time.Time) bool {
 	case asOf.Equal(s.built):
 		return now.Sub(s.at) >= max(s.every, revise)
 	default:
-		return s.built.IsZero() || now.Sub(s.at) >= s.every || now.Sub(s.changed) >= s.still
+		return s.built.IsZero() || now.Sub(s.at) >= max(s.every, s.pace) || now.Sub(s.changed) >= s.still
 	}
 }
 
-// done records a list that was published, or found unchanged.
-func (s *schedule) done(began, asOf time.Time) { s.at, s.built = began, asOf }
+// done records a list that was published, or found unchanged. A build that takes more than half its time is spaced
+// out to twice that, and to no more than two such times.
+func (s *schedule) done(began, asOf time.Time, took time.Duration) {
+	s.at, s.built = began, asOf
+	s.pace = min(2*took, 2*s.every)
+}

@@ -7,15 +7,17 @@
 -- Combined minutes are named, and stand for what they absorbed; rows never change. Each table's rows are read once, items
 -- and floors together (the floor goes as an item without a name), so the answer is true of whatever was there at that moment.
 -- Parameters: slice; types: Array(String); from, as_of (DateTime); minutes: Array(UInt64), names of rows of topk_minute wholly
--- inside that have no row of topk_10s in common; candidates: how many of a type, one more is returned.
+-- inside that have no row of topk_10s in common; candidates: how many of a type, one more is returned; depth: items read of a row of
+-- topk_10s, the next one's count is its floor then.
 -- Rows: item_type, item_id, over, lower (from buckets wholly inside). One type's rows: first floors, as over of an empty
 -- item_id, then greatest over first.
 WITH
     summaries AS
     (
-        SELECT item_type, items, floor,
+        SELECT item_type, arraySlice(s.items, 1, {depth:UInt32}) AS items,
+               greatest(s.floor, tupleElement(s.items[{depth:UInt32} + 1], 'count')) AS floor,
                bucket >= {from:DateTime('UTC')} AND bucket + INTERVAL 10 SECOND <= {as_of:DateTime('UTC')} AS inside
-        FROM topk.topk_10s
+        FROM topk.topk_10s AS s
         WHERE slice = {slice:String} AND item_type IN {types:Array(String)}
           AND bucket > {from:DateTime('UTC')} - INTERVAL 10 SECOND AND bucket < {as_of:DateTime('UTC')}
           AND block NOT IN
