@@ -6,8 +6,9 @@ const (
 	// revise is how often a list is built anew for an as_of that stands still: events that come late change it.
 	revise = 5 * time.Second
 	// Watermarks of the wall clock move every second, those of recorded data as fast as it is read. One that has stood still
-	// for longer has come to its end, and is published at once by every window.
-	stillWall  = 1500 * time.Millisecond
+	// for longer has come to its end, and is published at once by every window. On the wall clock it may also stand still because
+	// the machine has too much to do, which more building would make worse.
+	stillWall  = 5 * time.Second
 	stillEvent = 300 * time.Millisecond
 )
 

@@ -32,10 +32,20 @@ func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 	require.True(t, s.due(at(20_500), end), "five seconds have passed")
 	s.done(at(20_500), end.Add(-time.Second), 0)
 	require.False(t, s.due(at(21_000), end))
-	require.True(t, s.due(at(22_000), end), "it stands still, and every window ends there")
-	s.done(at(22_000), end, 0)
-	require.False(t, s.due(at(26_900), end))
-	require.True(t, s.due(at(27_000), end), "late events may have changed it")
+	require.True(t, s.due(at(25_500), end), "it stands still, and every window ends there")
+	s.done(at(25_500), end, 0)
+	require.False(t, s.due(at(30_400), end))
+	require.True(t, s.due(at(30_500), end), "late events may have changed it")
+}
+
+func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
+	s := newSchedule(time.Second, ClockWall)
+	require.True(t, s.due(at(0), at(0)))
+	s.done(at(0), at(0), 700*time.Millisecond)
+	require.False(t, s.due(at(1_300), at(1_000)))
+	require.True(t, s.due(at(1_400), at(1_000)))
+	s.done(at(1_400), at(1_000), 5*time.Second)
+	require.True(t, s.due(at(3_400), at(3_000)), "no more than two such times")
 }
 
 func TestConfigNamesEveryMistake(t *testing.T) {
