@@ -2,6 +2,8 @@ package rollups
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -15,12 +17,20 @@ import (
 	"topk/internal/clickhouse"
 )
 
-// Two minutes of 100,000 events a second, Zipf 1.1 over ten million items, in a block a second as the Kafka table would
-// bring them; a block is combined per item, country and second.
-const (
-	benchSeconds = 120
-	benchRate    = 100_000
-)
+// Two minutes of events, Zipf 1.1 over ten million items, in a block a second as the Kafka table would bring them; a block is
+// combined per item, country and second.
+const benchSeconds = 120
+
+// benchRate is in events a second: TOPK_BENCH_RATE, or 100,000.
+func benchRate(b *testing.B) int {
+	text := os.Getenv("TOPK_BENCH_RATE")
+	if text == "" {
+		return 100_000
+	}
+	rate, err := strconv.Atoi(text)
+	require.NoError(b, err)
+	return rate
+}
 
 // BenchmarkBuild reports seconds per step of one build of each window.
 func BenchmarkBuild(b *testing.B) {
@@ -32,22 +42,23 @@ func BenchmarkBuild(b *testing.B) {
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(b, err)
 	defer func() { require.NoError(b, e.conn.Close()) }()
-	start := e.newDay().Add(time.Hour)
+	start, rate := e.newDay().Add(time.Hour), benchRate(b)
 	for second := range benchSeconds {
 		_, err := e.Try(fmt.Sprintf(`INSERT INTO topk.counts_in (item_type, item_id, country, second, n, ingestor, sequence, topic, partition, offset, partitions)
 			SELECT 'video', id, country, toDateTime(%d, 'UTC'), count(), 'bench@1', %d, '%s', 0, %d, 1 FROM (
 				SELECT concat('v_', toString(toUInt32(pow(1 - randCanonical() * (1 - pow(1e7, -0.1)), -10)))) AS id,
 				       ['US', 'IN', 'DE', 'FR'][1 + number %% 4] AS country FROM numbers(%d)) GROUP BY id, country`,
-			start.Unix()+int64(second), second, wire.CountsTopic, second, benchRate))
+			start.Unix()+int64(second), second, wire.CountsTopic, second, rate))
 		require.NoError(b, err)
 	}
 	e.Query(b, fmt.Sprintf(`INSERT INTO topk.event_identities SELECT 'video', toDateTime(%d + intDiv(number, %d), 'UTC'), sipHash64(number) FROM numbers(%d)`,
-		start.Unix(), benchRate, benchSeconds*benchRate))
+		start.Unix(), rate, benchSeconds*rate))
 	b.Logf("counts_second holds %s rows", e.Query(b, "SELECT count() FROM topk.counts_second"))
 	for _, w := range list.Windows {
 		b.Run(w.Name, func(b *testing.B) {
 			took := map[string]time.Duration{}
-			builder := NewBuilder(e.conn, DefaultConfig().Builder, quiet(), func(_, step string, d time.Duration) { took[step] += d })
+			metered := meter(b, e)
+			builder := NewBuilder(metered, DefaultConfig().Builder, quiet(), func(_, step string, d time.Duration) { took[step] += d })
 			builder.config.VerifyTimeout = time.Minute
 			n := 0
 			for b.Loop() {
@@ -56,9 +67,11 @@ func BenchmarkBuild(b *testing.B) {
 				n++
 				if n == 1 {
 					clear(took)
+					clear(metered.costs)
 					b.Logf("%s: %s, certified to 1000: %v, floor %d, position 1000 has %d", w.Name, l.Method, l.Certified, l.Floor, l.Items[999].Count)
 				}
 			}
+			metered.report(b, max(n-1, 1))
 			for step, d := range took {
 				b.ReportMetric(d.Seconds()/float64(max(n-1, 1)), step+"-s/op")
 			}

@@ -23,6 +23,8 @@ const (
 	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
 	typesSince = 4 * time.Hour
+	// typesAgain is how often types are asked for: one that has never been seen waits so long for its first list.
+	typesAgain = 3 * time.Second
 	// questionBudget bounds each question that is not the verification itself.
 	questionBudget = 20 * time.Second
 )
@@ -54,6 +56,10 @@ type Builder struct {
 	minutes    map[time.Time]minuteMark
 	duplicates *duplicates
 	keptSince  time.Time // older counts have been dropped
+
+	types      []string  // last seen
+	typesAsked time.Time // when, on the wall clock
+	deep       int       // builds to come that read summaries whole
 }
 
 // NewBuilder returns a builder on a connection. timing is told how long each step took, and may be nil.
@@ -82,7 +88,7 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 		return nil, fmt.Errorf("build %s at %s: %w", window.Name, asOf.Format(time.RFC3339), ErrNotKept)
 	}
 	var err error
-	if q.types, err = b.itemTypes(ctx, asOf); err != nil || len(q.types) == 0 {
+	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
 		return nil, err
 	}
 	started := time.Now()
@@ -124,6 +130,19 @@ func (b *Builder) took(q question, step string, started time.Time) time.Time {
 	return now
 }
 
+// recentTypes asks for item types now and then. It always asks while none is known.
+func (b *Builder) recentTypes(ctx context.Context, asOf time.Time) ([]string, error) {
+	if len(b.types) > 0 && time.Since(b.typesAsked) < typesAgain {
+		return b.types, nil
+	}
+	began := time.Now()
+	types, err := b.itemTypes(ctx, asOf)
+	if err == nil {
+		b.types, b.typesAsked = types, began
+	}
+	return types, err
+}
+
 func (b *Builder) itemTypes(ctx context.Context, asOf time.Time) ([]string, error) {
 	var types []string
 	p := parameters{"slice": list.GlobalSlice, "since": asOf.Add(-typesSince), "until": asOf, "types": maxItemTypes}
@@ -159,6 +178,9 @@ func (b *Builder) assemble(q question, named map[string]*nomination, c counts, r
 			l.Floor = n.unseen
 		}
 		fill(l, c.counts[itemType], repeats[itemType])
+		if !l.Certified {
+			b.deep = deepBuilds
+		}
 		lists = append(lists, l)
 	}
 	return lists

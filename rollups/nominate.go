@@ -2,11 +2,30 @@ package rollups
 
 import (
 	"context"
+	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"topk/internal/list"
 )
+
+const (
+	// shallow items of a block's summary are usually enough to certify a list of any length, at half the cost.
+	shallow = 2000
+	// whole is more than a summary holds.
+	whole = 1 << 20
+	// deepBuilds read summaries whole after a list that could not be certified to its end.
+	deepBuilds = 60
+)
+
+// depth is how many items of each summary this build reads.
+func (b *Builder) depth() int {
+	if b.deep > 0 {
+		b.deep--
+		return whole
+	}
+	return shallow
+}
 
 // nominee is an item that may be among the most viewed.
 type nominee struct {
@@ -23,19 +42,25 @@ type nomination struct {
 
 // nominate returns candidates by item type. A type without views in the window has none.
 func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nomination, error) {
+	minutes, err := b.combinedMinutes(ctx, q)
+	if err != nil {
+		return nil, err
+	}
 	named := map[string]*nomination{}
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees}
-	err := read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
+	floors := uint64(0) // of the type whose rows are being read
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees, "minutes": minutes, "depth": b.depth()}
+	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
-		var over, lower, floors uint64
-		if err := r.Scan(&itemType, &id, &over, &lower, &floors); err != nil {
+		var over, lower uint64
+		if err := r.Scan(&itemType, &id, &over, &lower); err != nil {
 			return err
 		}
-		n := named[itemType]
-		if n == nil {
-			n = &nomination{unseen: floors}
-			named[itemType] = n
+		if id == "" { // comes first of its type
+			floors = over
+			named[itemType] = &nomination{unseen: floors}
+			return nil
 		}
+		n := named[itemType]
 		if len(n.items) == nominees {
 			n.unseen = over + floors // the best of those left out: rows come greatest first
 			return nil
@@ -44,6 +69,20 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 		return nil
 	})
 	return named, err
+}
+
+// combinedMinutes are the names of combined minutes wholly inside the window that share nothing.
+func (b *Builder) combinedMinutes(ctx context.Context, q question) ([]uint64, error) {
+	whole := span{q.from.Add(time.Minute - 1).Truncate(time.Minute), q.asOf.Truncate(time.Minute)}
+	if q.window.Length < minutesPay {
+		return nil, nil
+	}
+	combined, err := combinations(ctx, b.conn, "topk_minute", whole)
+	names := make([]uint64, 0, len(combined))
+	for _, c := range combined {
+		names = append(names, c.block)
+	}
+	return names, err
 }
 
 // maxChunkBytes bounds the candidates of one question: parameters travel in the URL, where servers accept a megabyte, and

@@ -56,6 +56,6 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 		p.last[l.ItemType] = bodies[i]
 		p.worker.metrics.list(l)
 	}
-	p.schedule.done(began, asOf)
+	p.schedule.done(began, asOf, time.Since(began))
 	return nil
 }

@@ -6,8 +6,9 @@ const (
 	// revise is how often a list is built anew for an as_of that stands still: events that come late change it.
 	revise = 5 * time.Second
 	// Watermarks of the wall clock move every second, those of recorded data as fast as it is read. One that has stood still
-	// for longer has come to its end, and is published at once by every window.
-	stillWall  = 1500 * time.Millisecond
+	// for longer has come to its end, and is published at once by every window. On the wall clock it may also stand still because
+	// the machine has too much to do, which more building would make worse.
+	stillWall  = 5 * time.Second
 	stillEvent = 300 * time.Millisecond
 )
 
@@ -20,6 +21,7 @@ type schedule struct {
 	changed time.Time // when it was first seen
 	built   time.Time // as_of of the last list
 	at      time.Time // when that was begun
+	pace    time.Duration
 }
 
 func newSchedule(every time.Duration, clock string) *schedule {
@@ -41,9 +43,13 @@ func (s *schedule) due(now, asOf time.Time) bool {
 	case asOf.Equal(s.built):
 		return now.Sub(s.at) >= max(s.every, revise)
 	default:
-		return s.built.IsZero() || now.Sub(s.at) >= s.every || now.Sub(s.changed) >= s.still
+		return s.built.IsZero() || now.Sub(s.at) >= max(s.every, s.pace) || now.Sub(s.changed) >= s.still
 	}
 }
 
-// done records a list that was published, or found unchanged.
-func (s *schedule) done(began, asOf time.Time) { s.at, s.built = began, asOf }
+// done records a list that was published, or found unchanged. A build that takes more than half its time is spaced
+// out to twice that, and to no more than two such times.
+func (s *schedule) done(began, asOf time.Time, took time.Duration) {
+	s.at, s.built = began, asOf
+	s.pace = min(2*took, 2*s.every)
+}

@@ -14,13 +14,13 @@ func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 	s := newSchedule(5*time.Second, ClockWall)
 	require.False(t, s.due(now, time.Time{}), "nothing is known")
 	require.True(t, s.due(now, at(0)), "the first list is made at once")
-	s.done(now, at(0))
+	s.done(now, at(0), 0)
 	builds := 0
 	for second := range int64(20) { // as_of moves with the clock
 		for tick := range int64(5) {
 			now = at(second*1000 + tick*200)
 			if s.due(now, at(second*1000)) {
-				s.done(now, at(second*1000))
+				s.done(now, at(second*1000), 0)
 				builds++
 			}
 		}
@@ -30,12 +30,22 @@ func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 
 	end := at(90_000_000) // recorded data comes to its end
 	require.True(t, s.due(at(20_500), end), "five seconds have passed")
-	s.done(at(20_500), end.Add(-time.Second))
+	s.done(at(20_500), end.Add(-time.Second), 0)
 	require.False(t, s.due(at(21_000), end))
-	require.True(t, s.due(at(22_000), end), "it stands still, and every window ends there")
-	s.done(at(22_000), end)
-	require.False(t, s.due(at(26_900), end))
-	require.True(t, s.due(at(27_000), end), "late events may have changed it")
+	require.True(t, s.due(at(25_500), end), "it stands still, and every window ends there")
+	s.done(at(25_500), end, 0)
+	require.False(t, s.due(at(30_400), end))
+	require.True(t, s.due(at(30_500), end), "late events may have changed it")
+}
+
+func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
+	s := newSchedule(time.Second, ClockWall)
+	require.True(t, s.due(at(0), at(0)))
+	s.done(at(0), at(0), 700*time.Millisecond)
+	require.False(t, s.due(at(1_300), at(1_000)))
+	require.True(t, s.due(at(1_400), at(1_000)))
+	s.done(at(1_400), at(1_000), 5*time.Second)
+	require.True(t, s.due(at(3_400), at(3_000)), "no more than two such times")
 }
 
 func TestConfigNamesEveryMistake(t *testing.T) {

@@ -86,8 +86,8 @@ func (b *Builder) countMinutes(ctx context.Context, q question, named map[string
 		return nil
 	}
 	slices.SortFunc(minutes, time.Time.Compare)
-	return chunks(q, named, func(types, ids []string) error {
-		p := parameters{"types": types, "ids": ids, "minutes": minutes}
+	return chunks(q, named, func(_, ids []string) error {
+		p := parameters{"types": q.types, "ids": ids, "minutes": minutes}
 		return b.readTally(ctx, "verify_minutes", p, found)
 	})
 }
@@ -95,8 +95,8 @@ func (b *Builder) countMinutes(ctx context.Context, q question, named map[string
 // secondSpans are the ranges of a window that counts_minute does not answer, each within one minute or of minutes in a row
 // that are not good.
 func secondSpans(q question, whole span, good map[time.Time]bool) []span {
-	if !whole.from.Before(whole.until) {
-		return splitAt(span{q.from, q.asOf}, whole.until)
+	if q.window.Length < minutesPay {
+		return []span{{q.from, q.asOf}}
 	}
 	var spans []span
 	if q.from.Before(whole.from) {
@@ -116,14 +116,6 @@ func secondSpans(q question, whole span, good map[time.Time]bool) []span {
 		spans = append(spans, span{whole.until, q.asOf})
 	}
 	return spans
-}
-
-// splitAt cuts s in two where a minute begins inside it, so that each part lies in one minute.
-func splitAt(s span, at time.Time) []span {
-	if at.After(s.from) && at.Before(s.until) {
-		return []span{{s.from, at}, {at, s.until}}
-	}
-	return []span{s}
 }
 
 // countSeconds adds the candidates of s to found. Where rows may have been written by hand, which landed does not hold, the
@@ -160,8 +152,8 @@ func (b *Builder) countSeconds(ctx context.Context, q question, named map[string
 // readSeconds returns the candidates of s, and the totals of the types in asked.
 func (b *Builder) readSeconds(ctx context.Context, q question, named map[string]*nomination, s span, name string, asked []string) (tally, map[string]uint64, error) {
 	found := tally{}
-	err := chunks(q, named, func(types, ids []string) error {
-		p := parameters{"types": types, "ids": ids, "from": s.from, "until": s.until, "totals": asked}
+	err := chunks(q, named, func(_, ids []string) error {
+		p := parameters{"types": q.types, "ids": ids, "from": s.from, "until": s.until, "totals": asked}
 		asked = nil // the totals come with the first part
 		return b.readTally(ctx, name, p, found)
 	})

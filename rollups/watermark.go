@@ -134,12 +134,39 @@ func laterStart(a, b string) bool {
 	return a > b
 }
 
-// progressBudget bounds the question that is asked several times a second. An hour of progress is about 100,000 rows.
-const progressBudget = 5 * time.Second
+const (
+	// progressBudget bounds the question that is asked several times a second. An hour of progress is about 100,000 rows.
+	progressBudget = 5 * time.Second
+	// narrowRange of blocks says all while ingestors send: each is heard of several times a second. Parts that hold nothing of it
+	// are not read.
+	narrowRange = 2 * time.Minute
+	wideRange   = time.Hour
+)
 
-func readProgress(ctx context.Context, conn driver.Conn) ([]progress, error) {
+// follower asks for the watermark.
+type follower struct {
+	conn    driver.Conn
+	timeout time.Duration // after which an ingestor is taken for dead
+}
+
+// ask looks at the newest blocks, and at an hour of them if a partition is missing there.
+func (f follower) ask(ctx context.Context) (waterline, error) {
+	var line waterline
+	for _, blocks := range []time.Duration{max(narrowRange, 2*f.timeout), wideRange} {
+		rows, err := readProgress(ctx, f.conn, blocks)
+		if err != nil {
+			return line, err
+		}
+		if line = lowest(rows, f.timeout); line.ready() {
+			break
+		}
+	}
+	return line, nil
+}
+
+func readProgress(ctx context.Context, conn driver.Conn, blocks time.Duration) ([]progress, error) {
 	var rows []progress
-	err := read(ctx, conn, "progress", nil, progressBudget, func(r driver.Rows) error {
+	err := read(ctx, conn, "progress", parameters{"range": int(blocks.Seconds())}, progressBudget, func(r driver.Rows) error {
 		var row progress
 		var closed uint8
 		if err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions); err != nil {

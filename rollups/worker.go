@@ -19,7 +19,7 @@ import (
 
 const (
 	progressPoll = 200 * time.Millisecond // how often the watermark is asked for: a fifth of the second that as_of moves by
-	dueCheck     = 50 * time.Millisecond  // how often a window looks whether it is due; no query
+	dueCheck     = 20 * time.Millisecond  // how often a window looks whether it is due; no query
 	keepEvery    = 5 * time.Second        // how often minutes are combined and old rows removed
 	firstBackoff = 500 * time.Millisecond
 	lastBackoff  = 10 * time.Second
@@ -64,8 +64,9 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 func (w *Worker) follow(ctx context.Context) {
 	var told waterline
 	wait := backoff{}
+	follower := follower{w.conn, w.config.IngestorTimeout}
 	for {
-		rows, err := readProgress(ctx, w.conn)
+		line, err := follower.ask(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -76,7 +77,7 @@ func (w *Worker) follow(ctx context.Context) {
 		}
 		wait.reset()
 		w.asked.Store(time.Now().UnixNano())
-		line := w.advance(lowest(rows, w.config.IngestorTimeout))
+		line = w.advance(line)
 		w.metrics.observe(line, time.Now())
 		if len(line.missing) > 0 && len(told.missing) == 0 {
 			w.log.Warn("nothing is published while partitions are missing", "missing", line.missing)
@@ -162,11 +163,12 @@ func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Windo
 	}
 }
 
-// keep combines minutes, drops what is too old, and removes versions that nobody points to.
+// keep combines minutes, rolls up hours and days, drops what is too old, and removes versions that nobody points to.
 func (w *Worker) keep(ctx context.Context, l *leader) {
+	roller := newRoller(w.conn)
 	for ctx.Err() == nil {
 		if line := w.line.Load(); line != nil && line.ready() {
-			if err := w.keepOnce(ctx, l, line.asOf); err != nil && ctx.Err() == nil {
+			if err := w.keepOnce(ctx, l, roller, line.asOf); err != nil && ctx.Err() == nil {
 				w.log.Warn("keep house", "error", err)
 			}
 		}
@@ -174,11 +176,16 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 	}
 }
 
-func (w *Worker) keepOnce(ctx context.Context, l *leader, asOf time.Time) error {
+func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, asOf time.Time) error {
 	combined, err := compact(ctx, w.conn, asOf)
 	w.metrics.compactions.Add(float64(combined))
 	if err != nil {
 		return fmt.Errorf("combine summaries: %w", err)
+	}
+	rolled, all, err := roller.roll(ctx, asOf)
+	w.metrics.rolled.Add(float64(rolled))
+	if err != nil || !all {
+		return err // nothing is dropped before it has been rolled up
 	}
 	dropped, err := dropOld(ctx, w.conn, w.config.keeps(), asOf)
 	w.metrics.drops.Add(float64(dropped))

@@ -208,7 +208,7 @@ func TestProgressIsOfWholeBlocks(t *testing.T) {
 			SELECT 0, arrayJoin(['a@1', 'b@1']) AS ingestor, 1, '%s', 0, %d + (ingestor = 'a@1') * 5, 1, toDateTime64(%d, 3), now64(3)`, wire.CountsTopic, offset, mark))
 	}
 	marks := func() map[string]int64 {
-		rows, err := readProgress(t.Context(), e.conn)
+		rows, err := readProgress(t.Context(), e.conn, narrowRange)
 		require.NoError(t, err)
 		found := map[string]int64{}
 		for _, row := range rows {

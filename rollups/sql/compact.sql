@@ -1,30 +1,35 @@
--- Combine the summaries of one minute into one, for every item type that has more than one.
+-- Combine named summaries into one of each item type.
 -- Bounds stay certain: an item's count is its upper bound over all of them, its error the distance to its lower bound,
 -- and floor covers whatever is left out: the next upper bound, or the sum of all floors.
--- Run by the worker that holds the lock, so that no two rows stand for the same summary.
--- Parameters: slice; minute (DateTime); keep: items of the new summary.
-INSERT INTO topk.topk_minute (item_type, slice, bucket, block, absorbed, items, floor, applied)
+-- They are named, and no row ever changes: whatever else is written at the same time is neither read nor absorbed.
+-- Parameters: target: table; slice; bucket: start of the combined time, until: its end (DateTime); blocks: Array(UInt64),
+-- names of the summaries; keep: items of a new one.
+INSERT INTO topk.{target:Identifier} (item_type, slice, bucket, block, absorbed, items, floor, applied)
 WITH
-    taken AS (SELECT arrayJoin(absorbed) FROM topk.topk_minute WHERE slice = {slice:String} AND bucket = {minute:DateTime('UTC')}),
     summaries AS
     (
         SELECT item_type, block, items, floor, applied
         FROM topk.topk_10s
-        WHERE slice = {slice:String} AND bucket >= {minute:DateTime('UTC')}
-          AND bucket < {minute:DateTime('UTC')} + INTERVAL 1 MINUTE AND block NOT IN (SELECT * FROM taken)
+        WHERE slice = {slice:String} AND bucket >= {bucket:DateTime('UTC')} AND bucket < {until:DateTime('UTC')}
+          AND block IN {blocks:Array(UInt64)}
         UNION ALL
         SELECT item_type, block, items, floor, applied
         FROM topk.topk_minute
-        WHERE slice = {slice:String} AND bucket = {minute:DateTime('UTC')} AND block NOT IN (SELECT * FROM taken)
+        WHERE slice = {slice:String} AND bucket >= {bucket:DateTime('UTC')} AND bucket < {until:DateTime('UTC')}
+          AND block IN {blocks:Array(UInt64)}
+        UNION ALL
+        SELECT item_type, block, items, floor, applied
+        FROM topk.topk_hour
+        WHERE slice = {slice:String} AND bucket >= {bucket:DateTime('UTC')} AND bucket < {until:DateTime('UTC')}
+          AND block IN {blocks:Array(UInt64)}
     ),
     bounds AS
     (
         SELECT item_type, groupArray(block) AS blocks, sum(floor) AS floors, sum(s.applied) AS views
         FROM summaries AS s
         GROUP BY item_type
-        HAVING count() > 1
     )
-SELECT item_type, {slice:String}, {minute:DateTime('UTC')}, rand64(), blocks, arraySlice(ranked, 1, {keep:UInt32}),
+SELECT item_type, {slice:String}, {bucket:DateTime('UTC')}, rand64(), blocks, arraySlice(ranked, 1, {keep:UInt32}),
        greatest(floors, tupleElement(ranked[{keep:UInt32} + 1], 'count')), views
 FROM
 (

@@ -3,45 +3,40 @@
 --   upper = over + floors, where over adds (count - floor) of the summaries that hold the item, and floors adds all floors.
 -- These are plain sums: the order of rows changes nothing. Source: Cafaro, Pulimeno, Tempesta, "A parallel Space Saving
 -- algorithm" (2016), with the floors kept apart. Buckets that only overlap the window are read whole: upper grows, and
--- stays true. Whole minutes come from topk_minute, which leaves out of topk_10s what it has absorbed.
--- Parameters: slice; types: Array(String); from, as_of (DateTime); candidates: how many of a type, one more is returned.
--- Rows: item_type, item_id, over, lower (from buckets wholly inside), floors. One type's rows, greatest over first.
+-- stays true.
+-- Combined minutes are named, and stand for what they absorbed; rows never change. Each table's rows are read once, items
+-- and floors together (the floor goes as an item without a name), so the answer is true of whatever was there at that moment.
+-- Parameters: slice; types: Array(String); from, as_of (DateTime); minutes: Array(UInt64), names of rows of topk_minute wholly
+-- inside that have no row of topk_10s in common; candidates: how many of a type, one more is returned; depth: items read of a row of
+-- topk_10s, the next one's count is its floor then.
+-- Rows: item_type, item_id, over, lower (from buckets wholly inside). One type's rows: first floors, as over of an empty
+-- item_id, then greatest over first.
 WITH
-    toStartOfMinute({from:DateTime('UTC')} + INTERVAL 59 SECOND) AS whole_from,
-    toStartOfMinute({as_of:DateTime('UTC')}) AS whole_until,
     summaries AS
     (
-        SELECT item_type, items, floor,
+        SELECT item_type, arraySlice(s.items, 1, {depth:UInt32}) AS items,
+               greatest(s.floor, tupleElement(s.items[{depth:UInt32} + 1], 'count')) AS floor,
                bucket >= {from:DateTime('UTC')} AND bucket + INTERVAL 10 SECOND <= {as_of:DateTime('UTC')} AS inside
-        FROM topk.topk_10s
+        FROM topk.topk_10s AS s
         WHERE slice = {slice:String} AND item_type IN {types:Array(String)}
           AND bucket > {from:DateTime('UTC')} - INTERVAL 10 SECOND AND bucket < {as_of:DateTime('UTC')}
           AND block NOT IN
           (
               SELECT arrayJoin(absorbed) FROM topk.topk_minute
-              WHERE slice = {slice:String} AND bucket >= whole_from AND bucket < whole_until
+              WHERE slice = {slice:String} AND bucket >= {from:DateTime('UTC')} AND bucket < {as_of:DateTime('UTC')}
+                AND block IN {minutes:Array(UInt64)}
           )
         UNION ALL
         SELECT item_type, items, floor, 1 AS inside
         FROM topk.topk_minute
         WHERE slice = {slice:String} AND item_type IN {types:Array(String)}
-          AND bucket >= whole_from AND bucket < whole_until
-          AND block NOT IN
-          (
-              SELECT arrayJoin(absorbed) FROM topk.topk_minute
-              WHERE slice = {slice:String} AND bucket >= whole_from AND bucket < whole_until
-          )
+          AND bucket >= {from:DateTime('UTC')} AND bucket < {as_of:DateTime('UTC')}
+          AND block IN {minutes:Array(UInt64)}
     )
-SELECT item_type, item_id, over, lower, floors
-FROM
-(
-    SELECT item_type, tupleElement(x, 1) AS item_id, sum(toUInt64(tupleElement(x, 2) - floor)) AS over,
-           sumIf(toUInt64(tupleElement(x, 2) - tupleElement(x, 3)), inside) AS lower
-    FROM summaries
-    ARRAY JOIN items AS x
-    GROUP BY item_type, item_id
-    ORDER BY item_type, over DESC, item_id
-    LIMIT {candidates:UInt32} + 1 BY item_type
-) AS nominated
-INNER JOIN (SELECT item_type, sum(floor) AS floors FROM summaries GROUP BY item_type) AS bounds USING (item_type)
-ORDER BY item_type, over DESC, item_id
+SELECT item_type, tupleElement(x, 1) AS item_id, sum(toUInt64(tupleElement(x, 2) - floor)) AS over,
+       sumIf(toUInt64(tupleElement(x, 2) - tupleElement(x, 3)), inside) AS lower
+FROM summaries
+ARRAY JOIN arrayPushFront(items, CAST(('', 2 * floor, 2 * floor), 'Tuple(item String, count UInt64, error UInt64)')) AS x
+GROUP BY item_type, item_id
+ORDER BY item_type, item_id != '', over DESC, item_id
+LIMIT {candidates:UInt32} + 2 BY item_type

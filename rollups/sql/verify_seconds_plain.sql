@@ -1,11 +1,11 @@
 -- How often was each candidate viewed in [from, until), and all items together?
 -- Replayed rows count again: the answer is used only where the totals equal what landed, which spares FINAL.
--- Both come from one snapshot of the parts. The set of candidates is a prefix of the primary key.
--- Parameters: types, ids: Array(String) of equal length, the candidates; from, until (DateTime); totals: Array(String),
+-- Both come from one snapshot of the parts. Types and candidates are a prefix of the primary key.
+-- Parameters: types, ids: Array(String), the item types and candidates of any of them; from, until (DateTime); totals: Array(String),
 -- item types whose total is asked. Rows: item_type, item_id, views; the total of a type has an empty item_id.
 SELECT item_type, item_id, sum(n) AS views
 FROM topk.counts_second
-WHERE (item_type, item_id) IN (SELECT arrayJoin(arrayZip({types:Array(String)}, {ids:Array(String)})) AS candidate)
+WHERE item_type IN {types:Array(String)} AND item_id IN {ids:Array(String)}
   AND second >= {from:DateTime('UTC')} AND second < {until:DateTime('UTC')}
 GROUP BY item_type, item_id
 UNION ALL
