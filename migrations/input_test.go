@@ -81,7 +81,7 @@ func TestBadRowsCostNoGoodRowBesideThem(t *testing.T) {
 	}
 	require.Equal(t, fmt.Sprint(2*last), p.Query(t, "SELECT count() FROM topk.dead_letters"))
 	require.Equal(t, fmt.Sprint(last), p.Query(t, "SELECT sum(n) FROM topk.counts_minute"))
-	require.Equal(t, "video", p.Query(t, "SELECT DISTINCT item_type FROM topk.topk_minute"))
+	require.Equal(t, "video", p.Query(t, "SELECT DISTINCT item_type FROM topk.topk_10s"))
 }
 
 func TestBadEventsCostNoGoodEventBesideThem(t *testing.T) {

@@ -2,6 +2,9 @@
 -- soon as one view reads it, and what another view missed by then would be lost to it.
 -- A message is one row of arrays. What is the same for all of its rows is worked out once, then the arrays are joined. A
 -- message without rows, or at fault as a whole, is one row with n = 0.
+-- clean: every row of the message passes topk_valid_count, told from whole arrays (an id that is cut short does not become
+-- valid before a comma), which costs a tenth of asking row by row. Rows are looked at one by one only where it is 0.
+-- least, not AND, which would copy arrays to spare an argument that is nearly always needed.
 -- max_block_size: the join cuts its output there, at the end of a message, and a block must stay one block behind it: it is
 -- never met.
 -- Rows at fault go through as well, for dead_letters: they have a fault and n = 0, like a heartbeat.
@@ -9,7 +12,8 @@ CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in AS
 SELECT type AS item_type, id AS item_id, land AS country, kind AS category, tongue AS language,
        at AS second, if(fault = '', views, 0) AS n, ingestor, sequence,
        topic, partition, offset, partitions, watermark, closed, sent_at,
-       multiIf(message_fault != '', message_fault,
+       multiIf(clean, '',
+               message_fault != '', message_fault,
                type = '' AND views = 0 OR topk_valid_count(type, id, at, views), '',
                topk_count_fault(type, id, at, views)) AS fault,
        multiIf(fault = '', '',
@@ -38,6 +42,12 @@ FROM
                        'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'country', toString(q.country),
                        'category', toString(q.category), 'language', toString(q.language), 'second', toString(q.second),
                        'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS message_raw,
+           arrayStringConcat(q.item_id, ',') AS all_ids,
+           least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'),
+                 arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256,
+                 arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)),
+                 arrayMin(x -> toUnixTimestamp(x), q.second) >= 1, arrayMax(x -> toUnixTimestamp(x), q.second) <= 4102444799,
+                 arrayMin(q.n) >= 1, arrayMax(q.n) <= 1000000000) AS clean,
            if(message_fault = '', q.item_type, []) AS item_types,
            if(message_fault = '', q.item_id, []) AS item_ids,
            if(message_fault = '', q.country, []) AS countries,
