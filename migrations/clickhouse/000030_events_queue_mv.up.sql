@@ -5,19 +5,10 @@
 -- clean: every event of the message passes topk_valid_event, told from whole arrays as in counts_queue_mv.
 -- Rows at fault go through as well, for dead_letters: they have a fault and no item type, like a heartbeat.
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in AS
-SELECT name AS event_id, if(fault = '', type, '') AS item_type, id AS item_id, at AS event_time, land AS country,
+SELECT name AS event_id, if(row_fault = '', type, '') AS item_type, id AS item_id, at AS event_time, land AS country,
        kind AS category, tongue AS language, who AS viewer, marks AS flags, ingestor,
        topic, partition, offset, partitions, watermark, closed, sent_at,
-       multiIf(clean, '',
-               message_fault != '', message_fault,
-               type = '' OR topk_valid_event(type, id, at, name), '',
-               topk_event_fault(type, id, at, name)) AS fault,
-       multiIf(fault = '', '',
-               message_fault != '', message_raw,
-               substring(toJSONString(map(
-                   'event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land,
-                   'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks),
-                   'ingestor', toString(ingestor))), 1, 65536)) AS raw
+       if(message_fault != '', message_fault, row_fault) AS fault, if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
     SELECT toLowCardinality(q.ingestor) AS ingestor,
@@ -55,9 +46,19 @@ FROM
            if(message_fault = '', q.category, []) AS categories,
            if(message_fault = '', q.language, []) AS languages,
            if(message_fault = '', q.viewer, []) AS viewers,
-           if(message_fault = '', q.flags, []) AS flag_lists
+           if(message_fault = '', q.flags, []) AS flag_lists,
+           arrayResize(if(clean, [], arrayMap((type, id, at, name) ->
+               if(type = '' OR topk_valid_event(type, id, at, name), '', topk_event_fault(type, id, at, name)),
+               item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
+           arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '',
+               substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at),
+                   'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks),
+                   'ingestor', q.ingestor)), 1, 65536)),
+               event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists,
+               faults)), length(event_ids)) AS raws
     FROM topk.events_queue AS q
 ) AS q
 LEFT ARRAY JOIN event_ids AS name, item_types AS type, item_ids AS id, event_times AS at, countries AS land,
-                categories AS kind, languages AS tongue, viewers AS who, flag_lists AS marks
-SETTINGS max_block_size = 1000000000
+                categories AS kind, languages AS tongue, viewers AS who, flag_lists AS marks,
+                faults AS row_fault, raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0

@@ -3,25 +3,17 @@
 -- A message is one row of arrays. What is the same for all of its rows is worked out once, then the arrays are joined. A
 -- message without rows, or at fault as a whole, is one row with n = 0.
 -- clean: every row of the message passes topk_valid_count, told from whole arrays (an id that is cut short does not become
--- valid before a comma), which costs a tenth of asking row by row. Rows are looked at one by one only where it is 0.
+-- valid before a comma), which costs a tenth of asking row by row. Rows are looked at one by one only where it is 0:
+-- in a lambda, because the engine works out both branches of an if whose parts are shared.
 -- least, not AND, which would copy arrays to spare an argument that is nearly always needed.
 -- max_block_size: the join cuts its output there, at the end of a message, and a block must stay one block behind it: it is
--- never met.
+-- never met. query_plan_lift_up_array_join would work out for each row what is the same for a message.
 -- Rows at fault go through as well, for dead_letters: they have a fault and n = 0, like a heartbeat.
 CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in AS
 SELECT type AS item_type, id AS item_id, land AS country, kind AS category, tongue AS language,
-       at AS second, if(fault = '', views, 0) AS n, ingestor, sequence,
+       at AS second, if(row_fault = '', views, 0) AS n, ingestor, sequence,
        topic, partition, offset, partitions, watermark, closed, sent_at,
-       multiIf(clean, '',
-               message_fault != '', message_fault,
-               type = '' AND views = 0 OR topk_valid_count(type, id, at, views), '',
-               topk_count_fault(type, id, at, views)) AS fault,
-       multiIf(fault = '', '',
-               message_fault != '', message_raw,
-               substring(toJSONString(map(
-                   'item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue,
-                   'second', toString(at), 'n', toString(views), 'ingestor', toString(ingestor),
-                   'sequence', toString(sequence))), 1, 65536)) AS raw
+       if(message_fault != '', message_fault, row_fault) AS fault, if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
     SELECT toLowCardinality(q.ingestor) AS ingestor, q.sequence AS sequence,
@@ -54,9 +46,17 @@ FROM
            if(message_fault = '', q.category, []) AS categories,
            if(message_fault = '', q.language, []) AS languages,
            if(message_fault = '', q.second, []) AS seconds,
-           if(message_fault = '', q.n, []) AS ns
+           if(message_fault = '', q.n, []) AS ns,
+           arrayResize(if(clean, [], arrayMap((type, id, at, views) ->
+               if(type = '' AND views = 0 OR topk_valid_count(type, id, at, views), '', topk_count_fault(type, id, at, views)),
+               item_types, item_ids, seconds, ns)), length(ns)) AS faults,
+           arrayResize(if(clean, [], arrayMap((type, id, land, kind, tongue, at, views, wrong) -> if(wrong = '', '',
+               substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue,
+                   'second', toString(at), 'n', toString(views), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))),
+                   1, 65536)),
+               item_types, item_ids, countries, categories, languages, seconds, ns, faults)), length(ns)) AS raws
     FROM topk.counts_queue AS q
 ) AS q
 LEFT ARRAY JOIN item_types AS type, item_ids AS id, countries AS land, categories AS kind, languages AS tongue,
-                seconds AS at, ns AS views
-SETTINGS max_block_size = 1000000000
+                seconds AS at, ns AS views, faults AS row_fault, raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0

@@ -269,7 +269,7 @@ AS SELECT
     kind AS category,
     tongue AS language,
     at AS second,
-    if(fault = '', views, 0) AS n,
+    if(row_fault = '', views, 0) AS n,
     ingestor,
     sequence,
     topic,
@@ -279,8 +279,8 @@ AS SELECT
     watermark,
     closed,
     sent_at,
-    multiIf(clean, '', message_fault != '', message_fault, ((type = '') AND (views = 0)) OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)) AND ((views >= 1) AND (views <= 1000000000))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((views >= 1) AND (views <= 1000000000)), 'n: not between 1 and 1000000000', '')) AS fault,
-    multiIf(fault = '', '', message_fault != '', message_raw, substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue, 'second', toString(at), 'n', toString(views), 'ingestor', toString(ingestor), 'sequence', toString(sequence))), 1, 65536)) AS raw
+    if(message_fault != '', message_fault, row_fault) AS fault,
+    if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
     SELECT
@@ -304,7 +304,9 @@ FROM
         if(message_fault = '', q.category, []) AS categories,
         if(message_fault = '', q.language, []) AS languages,
         if(message_fault = '', q.second, []) AS seconds,
-        if(message_fault = '', q.n, []) AS ns
+        if(message_fault = '', q.n, []) AS ns,
+        arrayResize(if(clean, [], arrayMap((type, id, at, views) -> if(((type = '') AND (views = 0)) OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)) AND ((views >= 1) AND (views <= 1000000000))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((views >= 1) AND (views <= 1000000000)), 'n: not between 1 and 1000000000', '')), item_types, item_ids, seconds, ns)), length(ns)) AS faults,
+        arrayResize(if(clean, [], arrayMap((type, id, land, kind, tongue, at, views, wrong) -> if(wrong = '', '', substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue, 'second', toString(at), 'n', toString(views), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)), item_types, item_ids, countries, categories, languages, seconds, ns, faults)), length(ns)) AS raws
     FROM topk.counts_queue AS q
 ) AS q
 LEFT ARRAY JOIN
@@ -314,8 +316,10 @@ LEFT ARRAY JOIN
     categories AS kind,
     languages AS tongue,
     seconds AS at,
-    ns AS views
-SETTINGS max_block_size = 1000000000
+    ns AS views,
+    faults AS row_fault,
+    raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.counts_second
 (
@@ -565,7 +569,7 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
 )
 AS SELECT
     name AS event_id,
-    if(fault = '', type, '') AS item_type,
+    if(row_fault = '', type, '') AS item_type,
     id AS item_id,
     at AS event_time,
     land AS country,
@@ -581,8 +585,8 @@ AS SELECT
     watermark,
     closed,
     sent_at,
-    multiIf(clean, '', message_fault != '', message_fault, (type = '') OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((length(name) >= 1) AND (length(name) <= 64)) AND ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(name) >= 1) AND (length(name) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')) AS fault,
-    multiIf(fault = '', '', message_fault != '', message_raw, substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', toString(ingestor))), 1, 65536)) AS raw
+    if(message_fault != '', message_fault, row_fault) AS fault,
+    if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
     SELECT
@@ -607,7 +611,9 @@ FROM
         if(message_fault = '', q.category, []) AS categories,
         if(message_fault = '', q.language, []) AS languages,
         if(message_fault = '', q.viewer, []) AS viewers,
-        if(message_fault = '', q.flags, []) AS flag_lists
+        if(message_fault = '', q.flags, []) AS flag_lists,
+        arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if((type = '') OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((length(name) >= 1) AND (length(name) <= 64)) AND ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(name) >= 1) AND (length(name) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
+        arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '', substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', q.ingestor)), 1, 65536)), event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists, faults)), length(event_ids)) AS raws
     FROM topk.events_queue AS q
 ) AS q
 LEFT ARRAY JOIN
@@ -619,8 +625,10 @@ LEFT ARRAY JOIN
     categories AS kind,
     languages AS tongue,
     viewers AS who,
-    flag_lists AS marks
-SETTINGS max_block_size = 1000000000
+    flag_lists AS marks,
+    faults AS row_fault,
+    raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.ingest_progress
 (
