@@ -31,6 +31,7 @@ type batch struct {
 
 // part is a batch's share of one partition, of both topics.
 type part struct {
+	open   wire.Events // the events that no message in events holds yet
 	events messages
 	counts combiner
 	out    messages // counts, encoded by the flush
@@ -57,7 +58,7 @@ func hashItem(e *wire.Event) uint64 {
 // add takes one event whose time is final.
 func (b *batch) add(e *parsedEvent) {
 	p := &b.parts[e.hash%uint64(len(b.parts))]
-	b.bytes += p.events.addEvent(&e.Event, b.ingestor)
+	b.bytes += p.addEvent(&e.Event, b.ingestor)
 	second := e.Millis / 1000
 	if len(e.Flags) == 0 {
 		before := len(p.counts.arena)
@@ -82,6 +83,7 @@ func (b *batch) finish(err error) {
 // left to the garbage collector.
 func (b *batch) emptied() *batch {
 	for i := range b.parts {
+		b.parts[i].open.Reset()
 		b.parts[i].events.reset()
 		b.parts[i].counts.reset()
 		b.parts[i].out.reset()
@@ -89,20 +91,45 @@ func (b *batch) emptied() *batch {
 	return &batch{ingestor: b.ingestor, parts: b.parts, done: make(chan struct{})}
 }
 
-// encodeCounts writes the combined rows as messages, each with its own sequence, and returns the last sequence used.
-func (p *part) encodeCounts(ingestor string, sequence uint64) uint64 {
-	c, m := &p.counts, &p.out
+// addEvent encodes an event and returns how many bytes it takes.
+func (p *part) addEvent(e *wire.Event, ingestor string) int {
+	if !p.open.HasRoom(maxEventRowBytes, ingestor) {
+		p.sealEvents(ingestor)
+	}
+	return p.open.Add(e)
+}
+
+// sealEvents makes a message of the open events, a heartbeat when there are none.
+func (p *part) sealEvents(ingestor string) {
+	p.events.begin()
+	p.events.buf = p.open.AppendTo(p.events.buf, ingestor)
+}
+
+// endEvents makes a message of what is still open. Every partition gets at least one.
+func (p *part) endEvents(ingestor string) {
+	if p.open.Rows() > 0 || len(p.events.starts) == 0 {
+		p.sealEvents(ingestor)
+	}
+}
+
+// encodeCounts writes the combined rows as messages, each with its own sequence, a heartbeat when there are none, and
+// returns the last sequence used. It leaves open empty.
+func (p *part) encodeCounts(open *wire.Counts, ingestor string, sequence uint64) uint64 {
+	seal := func() {
+		sequence++
+		p.out.begin()
+		p.out.buf = open.AppendTo(p.out.buf, ingestor, sequence)
+	}
+	c := &p.counts
 	for i := range c.entries {
 		e := &c.entries[i]
-		if m.begin(wire.CountsHeader, wire.CountBytes(int(e.bytes), ingestor)) {
-			sequence++
+		if !open.HasRoom(int(e.bytes), ingestor) {
+			seal()
 		}
-		m.buf = wire.AppendCount(m.buf, c.key(e), e.n, ingestor, sequence)
+		open.Add(c.key(e), e.n)
 	}
-	if len(m.starts) == 0 {
-		sequence++
-		m.begin(wire.CountsHeader, 0)
-		m.buf = wire.AppendCountsHeartbeat(m.buf, ingestor, sequence)
+	if open.Rows() > 0 || len(p.out.starts) == 0 {
+		seal()
 	}
 	return sequence
 }
@@ -111,34 +138,10 @@ func (p *part) encodeCounts(ingestor string, sequence uint64) uint64 {
 type messages struct {
 	buf    []byte
 	starts []int // of each message in buf
-	rows   int   // of the last message
 }
 
-// begin starts a new message when the last one has no room for a row of rowBytes, and reports whether it did.
-func (m *messages) begin(header []byte, rowBytes int) bool {
-	if n := len(m.starts); n > 0 && m.rows < wire.MaxMessageRows && len(m.buf)-m.starts[n-1]+rowBytes <= wire.MaxMessageBytes {
-		m.rows++
-		return false
-	}
-	m.starts = append(m.starts, len(m.buf))
-	m.buf = append(m.buf, header...)
-	m.rows = 1
-	return true
-}
-
-func (m *messages) addEvent(e *wire.Event, ingestor string) (grown int) {
-	before := len(m.buf)
-	m.begin(wire.EventsHeader, maxEventRowBytes)
-	m.buf = wire.AppendEvent(m.buf, e, ingestor)
-	return len(m.buf) - before
-}
-
-func (m *messages) heartbeatIfEmpty(ingestor string) {
-	if len(m.starts) == 0 {
-		m.begin(wire.EventsHeader, 0)
-		m.buf = wire.AppendEventsHeartbeat(m.buf, ingestor)
-	}
-}
+// begin starts a new message.
+func (m *messages) begin() { m.starts = append(m.starts, len(m.buf)) }
 
 // each calls f with every message and whether it is the last.
 func (m *messages) each(f func(value []byte, last bool)) {
@@ -153,5 +156,5 @@ func (m *messages) each(f func(value []byte, last bool)) {
 }
 
 func (m *messages) reset() {
-	m.buf, m.starts, m.rows = emptied(m.buf), m.starts[:0], 0
+	m.buf, m.starts = emptied(m.buf), m.starts[:0]
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // combiner adds up views per (item, dimensions, second). It is an open-addressing table over an arena: a key is stored
-// once, as the very bytes that begin its row on Kafka, so that emitting a row is a copy and adding a view to a known key
+// once, as the very bytes of its columns on Kafka, so that emitting a row is a copy and adding a view to a known key
 // allocates nothing. The hash is seeded by the process: nobody outside can choose ids that collide.
 type combiner struct {
 	seed    maphash.Seed

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"topk/internal/wire"
 )
 
 // BenchmarkCompression compresses the messages of 20,000 events and their counts with each codec that ClickHouse reads.
@@ -14,7 +16,8 @@ func BenchmarkCompression(b *testing.B) {
 	for _, e := range benchEvents(20_000) {
 		batch.add(&e)
 	}
-	batch.parts[0].encodeCounts(batch.ingestor, 0)
+	batch.parts[0].endEvents(batch.ingestor)
+	batch.parts[0].encodeCounts(new(wire.Counts), batch.ingestor, 0)
 	messages := append(bytes.Clone(batch.parts[0].events.buf), batch.parts[0].out.buf...)
 	for name, codec := range map[string]kgo.CompressionCodec{
 		"snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression().WithLevel(1),

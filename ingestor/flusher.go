@@ -25,7 +25,8 @@ type flusher struct {
 	now      func() time.Time
 
 	mark       watermark
-	sequence   uint64 // of the last counts message; never used twice
+	sequence   uint64      // of the last counts message; never used twice
+	open       wire.Counts // the message being encoded
 	partitions int
 	asked      time.Time // when partitions was asked for
 	spare      *batch    // committed, and empty again
@@ -225,9 +226,9 @@ func (f *flusher) records(b *batch, last bool) []*kgo.Record {
 				})
 			}
 		}
-		p.events.heartbeatIfEmpty(f.instance)
+		p.endEvents(f.instance)
 		p.events.each(add(wire.EventsTopic))
-		f.sequence = p.encodeCounts(f.instance, f.sequence)
+		f.sequence = p.encodeCounts(&f.open, f.instance, f.sequence)
 		p.out.each(add(wire.CountsTopic))
 	}
 	return records

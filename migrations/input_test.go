@@ -1,6 +1,7 @@
 package migrations
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -15,8 +16,10 @@ func TestGarbageGoesToDeadLettersAndThePartitionMovesOn(t *testing.T) {
 	p := newPipe(t, 1)
 	garbage := map[string][]byte{
 		"text": []byte("hello"), "nothing": {}, "zeroes": make([]byte, 40), "JSON": []byte(`{"item_id":"a","n":1}`),
-		"cut off": encodeCounts(row("cut", 1, 1))[:200], "other columns": append(columns("a", "String"), 1, 'x'),
-		"huge length": append(encodeCounts(), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), "large": []byte(strings.Repeat("x", 1<<20)),
+		"cut off":             encodeCounts(row("cut", 1, 1))[:200],
+		"cut off in a column": encodeCounts(row("cut", 1, 1))[:len(encodeCounts(row("cut", 1, 1)))-30],
+		"other columns":       append(columns("a", "String"), 1, 'x'),
+		"huge length":         append(columns(countsColumns, countsTypes), 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f), "large": []byte(strings.Repeat("x", 1<<20)),
 	}
 	for _, bytes := range garbage {
 		p.send(t, wire.CountsTopic, 0, bytes)
@@ -59,8 +62,6 @@ func TestBadRowsCostNoGoodRowBesideThem(t *testing.T) {
 		{"item_id: not valid UTF-8", func(r *countRow) { r.itemID = "\xff\xfe" }},
 		{"item_id: not valid UTF-8", func(r *countRow) { r.itemID = "\xed\xa0\x80" }},
 		{"item_id: contains a control character", func(r *countRow) { r.itemID = "a\x00b" }},
-		{"ingestor: empty", func(r *countRow) { r.ingestor = "" }},
-		{"ingestor: empty", func(r *countRow) { *r = countRow{} }}, // a message with none of the columns reads like this
 		{"item_type: does not match ^[a-z][a-z0-9_]{0,31}$", func(r *countRow) { r.itemType = "" }},
 		{"item_type: does not match ^[a-z][a-z0-9_]{0,31}$", func(r *countRow) { r.itemType = "Video" }},
 		{"second: not between 1970 and 2100", func(r *countRow) { r.second = 0 }},
@@ -71,7 +72,7 @@ func TestBadRowsCostNoGoodRowBesideThem(t *testing.T) {
 		f.change(&bad)
 		p.send(t, wire.CountsTopic, 0, encodeCounts(bad, row("good", 1, uint64(i)), bad))
 	}
-	p.send(t, wire.CountsTopic, 0, encodeCounts(countRow{ingestor: "test@1"})) // a heartbeat
+	p.send(t, wire.CountsTopic, 0, encodeCountsOf("test@1", 99)) // a heartbeat
 	last := len(faults)
 	p.eventually(t, fmt.Sprint(last), "SELECT max(last_offset) FROM topk.ingest_progress")
 	p.eventually(t, fmt.Sprintf("good\t%d", last), "SELECT item_id, sum(n) FROM topk.counts_second FINAL GROUP BY item_id")
@@ -80,7 +81,7 @@ func TestBadRowsCostNoGoodRowBesideThem(t *testing.T) {
 	}
 	require.Equal(t, fmt.Sprint(2*last), p.Query(t, "SELECT count() FROM topk.dead_letters"))
 	require.Equal(t, fmt.Sprint(last), p.Query(t, "SELECT sum(n) FROM topk.counts_minute"))
-	require.Equal(t, "video", p.Query(t, "SELECT DISTINCT item_type FROM topk.topk_minute"))
+	require.Equal(t, "video", p.Query(t, "SELECT DISTINCT item_type FROM topk.topk_10s"))
 }
 
 func TestBadEventsCostNoGoodEventBesideThem(t *testing.T) {
@@ -109,4 +110,39 @@ func TestBadEventsCostNoGoodEventBesideThem(t *testing.T) {
 		p.eventually(t, "1", fmt.Sprintf("SELECT count() FROM topk.dead_letters WHERE error = '%s'", reason))
 	}
 	p.eventually(t, fmt.Sprint(len(changes)), "SELECT count() FROM topk.event_identities") // the flagged one is not counted
+}
+
+// A message at fault as a whole counts nothing of itself, and neither stops the partition nor costs the messages beside it.
+func TestMessagesAtFaultAreOneDeadLetter(t *testing.T) {
+	p := newPipe(t, 1)
+	uneven := func(longer int) []byte { // all arrays have one value, and one of them has two
+		to := columns(countsColumns, countsTypes)
+		for column, width := range []int{2, 2, 2, 2, 2, 4, 8} { // of a text: its length and one byte
+			n := 1
+			if column == longer {
+				n = 2
+			}
+			to = binary.AppendUvarint(to, uint64(n))
+			for range n {
+				to = append(to, append([]byte{1}, make([]byte, width-1)...)...)
+			}
+		}
+		return binary.LittleEndian.AppendUint64(text(to, "test@1"), 1)
+	}
+	nobody := row("nobody", 1, 1)
+	nobody.ingestor = ""
+	p.send(t, wire.CountsTopic, 0, encodeCounts(nobody, row("nobody", 1, 1)))
+	p.send(t, wire.CountsTopic, 0, columns("a", "String")) // none of the columns
+	for column := range 7 {
+		p.send(t, wire.CountsTopic, 0, uneven(column))
+		p.send(t, wire.CountsTopic, 0, encodeCounts(row("good", 1, uint64(column))))
+	}
+	events := columns("event_id|ingestor", "Array(String)|String")
+	p.send(t, wire.EventsTopic, 0, text(text(binary.AppendUvarint(events, 1), "e"), "test@1"))
+	p.send(t, wire.EventsTopic, 0, encodeEvents(eventRow{eventID: "e", itemType: "video", itemID: "good", milliseconds: hour * 1000}))
+
+	p.eventually(t, "good\t7", "SELECT item_id, sum(n) FROM topk.counts_second FINAL GROUP BY item_id")
+	p.eventually(t, "good", "SELECT item_id FROM topk.events FINAL")
+	p.eventually(t, "1\t1\t1", "SELECT count(), countIf(raw LIKE '%nobody%'), countIf(topic = '"+wire.CountsTopic+"') FROM topk.dead_letters WHERE error = 'ingestor: empty'")
+	p.eventually(t, "7\t1", "SELECT countIf(topic = '"+wire.CountsTopic+"'), countIf(topic = '"+wire.EventsTopic+"') FROM topk.dead_letters WHERE error = 'arrays: not of one length'")
 }

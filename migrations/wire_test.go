@@ -51,30 +51,61 @@ func columns(names, types string) []byte {
 	return text(text(to, n...), strings.Split(types, "|")...)
 }
 
-func encodeCounts(rows ...countRow) []byte {
-	to := columns("item_type|item_id|country|category|language|second|n|ingestor|sequence",
-		"String|String|String|String|String|DateTime('UTC')|UInt64|String|UInt64")
-	for _, r := range rows {
-		to = text(to, r.itemType, r.itemID, r.country, r.category, r.language)
-		to = binary.LittleEndian.AppendUint32(to, r.second)
-		to = binary.LittleEndian.AppendUint64(to, r.n)
-		to = text(to, r.ingestor)
-		to = binary.LittleEndian.AppendUint64(to, r.sequence)
+// array appends an array of one value of each row.
+func array[T any](to []byte, rows []T, value func([]byte, T) []byte) []byte {
+	to = binary.AppendUvarint(to, uint64(len(rows)))
+	for _, row := range rows {
+		to = value(to, row)
 	}
 	return to
 }
 
-func encodeEvents(rows ...eventRow) []byte {
-	to := columns("event_id|item_type|item_id|event_time|country|category|language|viewer|flags|ingestor",
-		"String|String|String|DateTime64(3, 'UTC')|String|String|String|String|Array(String)|String")
-	for _, r := range rows {
-		to = text(to, r.eventID, r.itemType, r.itemID)
-		to = binary.LittleEndian.AppendUint64(to, uint64(r.milliseconds))
-		to = text(to, r.country, "music", "en", "viewer")
-		to = binary.AppendUvarint(to, uint64(len(r.flags)))
-		to = text(text(to, r.flags...), "test@1")
+// texts appends arrays of texts, one of each function.
+func texts[T any](to []byte, rows []T, values ...func(T) string) []byte {
+	for _, value := range values {
+		to = array(to, rows, func(to []byte, row T) []byte { return text(to, value(row)) })
 	}
 	return to
+}
+
+const (
+	countsColumns = "item_type|item_id|country|category|language|second|n|ingestor|sequence"
+	countsTypes   = "Array(String)|Array(String)|Array(String)|Array(String)|Array(String)|Array(DateTime('UTC'))|Array(UInt64)|String|UInt64"
+)
+
+// encodeCounts makes a message. Its ingestor and sequence are those of the first row.
+func encodeCounts(rows ...countRow) []byte {
+	var first countRow
+	if len(rows) > 0 {
+		first = rows[0]
+	}
+	return encodeCountsOf(first.ingestor, first.sequence, rows...)
+}
+
+func encodeCountsOf(ingestor string, sequence uint64, rows ...countRow) []byte {
+	to := texts(columns(countsColumns, countsTypes), rows,
+		func(r countRow) string { return r.itemType }, func(r countRow) string { return r.itemID },
+		func(r countRow) string { return r.country }, func(r countRow) string { return r.category },
+		func(r countRow) string { return r.language })
+	to = array(to, rows, func(to []byte, r countRow) []byte { return binary.LittleEndian.AppendUint32(to, r.second) })
+	to = array(to, rows, func(to []byte, r countRow) []byte { return binary.LittleEndian.AppendUint64(to, r.n) })
+	return binary.LittleEndian.AppendUint64(text(to, ingestor), sequence)
+}
+
+func encodeEvents(rows ...eventRow) []byte {
+	to := texts(columns("event_id|item_type|item_id|event_time|country|category|language|viewer|flags|ingestor",
+		"Array(String)|Array(String)|Array(String)|Array(DateTime64(3, 'UTC'))|Array(String)|Array(String)|Array(String)|Array(String)|Array(Array(String))|String"),
+		rows, func(r eventRow) string { return r.eventID }, func(r eventRow) string { return r.itemType },
+		func(r eventRow) string { return r.itemID })
+	to = array(to, rows, func(to []byte, r eventRow) []byte {
+		return binary.LittleEndian.AppendUint64(to, uint64(r.milliseconds))
+	})
+	to = texts(to, rows, func(r eventRow) string { return r.country }, func(eventRow) string { return "music" },
+		func(eventRow) string { return "en" }, func(eventRow) string { return "viewer" })
+	to = array(to, rows, func(to []byte, r eventRow) []byte {
+		return array(to, r.flags, func(to []byte, flag string) []byte { return text(to, flag) })
+	})
+	return text(to, "test@1")
 }
 
 // pipe is Kafka and a ClickHouse with the whole schema.

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
 	"time"
+
 	"topk/internal/event"
 )
 
@@ -25,42 +25,65 @@ type EventRow struct {
 	Ingestor string
 }
 
-// errShort is a message that ends within a row.
-var errShort = errors.New("message ends within a row")
+// What is wrong with a message.
+var (
+	errShort  = errors.New("message ends within a column")
+	errUneven = errors.New("arrays of a message differ in length")
+)
 
-// DecodeCounts reads a message of the counts topic back. The services never do: ClickHouse does. Tests and tools do.
+// DecodeCounts reads a message of the counts topic back, as the queue view does: a message without rows is one row
+// without views, a heartbeat. The services never read messages: ClickHouse does. Tests and tools do.
 func DecodeCounts(message []byte) ([]Count, error) {
 	r, err := newReader(message, CountsHeader)
 	if err != nil {
 		return nil, err
 	}
-	var rows []Count
-	for len(r.rest) > 0 && r.err == nil {
-		rows = append(rows, Count{
-			ItemType: r.text(), ItemID: r.text(), Country: r.text(), Category: r.text(), Language: r.text(),
-			Second: binary.LittleEndian.Uint32(r.take(4)), N: r.uint64(), Ingestor: r.text(), Sequence: r.uint64(),
-		})
+	itemTypes, itemIDs, countries := array(r, r.text), array(r, r.text), array(r, r.text)
+	categories, languages, seconds, ns := array(r, r.text), array(r, r.text), array(r, r.uint32), array(r, r.uint64)
+	ingestor, sequence := r.text(), r.uint64()
+	n := len(itemIDs)
+	if err := r.end(n, len(itemTypes), len(countries), len(categories), len(languages), len(seconds), len(ns)); err != nil {
+		return nil, err
 	}
-	return rows, r.err
+	if n == 0 {
+		return []Count{{Ingestor: ingestor, Sequence: sequence}}, nil
+	}
+	rows := make([]Count, n)
+	for i := range rows {
+		rows[i] = Count{
+			ItemType: itemTypes[i], ItemID: itemIDs[i], Country: countries[i], Category: categories[i], Language: languages[i],
+			Second: seconds[i], N: ns[i], Ingestor: ingestor, Sequence: sequence,
+		}
+	}
+	return rows, nil
 }
 
-// DecodeEvents reads a message of the events topic back.
+// DecodeEvents reads a message of the events topic back. A message without events is one row without an item type.
 func DecodeEvents(message []byte) ([]EventRow, error) {
 	r, err := newReader(message, EventsHeader)
 	if err != nil {
 		return nil, err
 	}
-	var rows []EventRow
-	for len(r.rest) > 0 && r.err == nil {
-		rows = append(rows, EventRow{
-			Event: event.Event{
-				ID: r.text(), ItemType: r.text(), ItemID: r.text(), Time: time.UnixMilli(int64(r.uint64())).UTC(),
-				Country: r.text(), Category: r.text(), Language: r.text(), Viewer: r.text(), Flags: r.texts(),
-			},
-			Ingestor: r.text(),
-		})
+	ids, itemTypes, itemIDs, times := array(r, r.text), array(r, r.text), array(r, r.text), array(r, r.uint64)
+	countries, categories, languages, viewers := array(r, r.text), array(r, r.text), array(r, r.text), array(r, r.text)
+	flags := array(r, func() []string { return array(r, r.text) })
+	ingestor := r.text()
+	n := len(ids)
+	if err := r.end(n, len(itemTypes), len(itemIDs), len(times), len(countries), len(categories), len(languages),
+		len(viewers), len(flags)); err != nil {
+		return nil, err
 	}
-	return rows, r.err
+	if n == 0 {
+		return []EventRow{{Ingestor: ingestor}}, nil
+	}
+	rows := make([]EventRow, n)
+	for i := range rows {
+		rows[i] = EventRow{Ingestor: ingestor, Event: event.Event{
+			ID: ids[i], ItemType: itemTypes[i], ItemID: itemIDs[i], Time: time.UnixMilli(int64(times[i])).UTC(),
+			Country: countries[i], Category: categories[i], Language: languages[i], Viewer: viewers[i], Flags: flags[i],
+		}}
+	}
+	return rows, nil
 }
 
 // reader takes values off a message and remembers the first error, after which it yields zeros.
@@ -87,6 +110,8 @@ func (r *reader) take(n int) []byte {
 	return taken
 }
 
+func (r *reader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
+
 func (r *reader) uint64() uint64 { return binary.LittleEndian.Uint64(r.take(8)) }
 
 func (r *reader) length() int {
@@ -101,13 +126,30 @@ func (r *reader) length() int {
 
 func (r *reader) text() string { return string(r.take(r.length())) }
 
-func (r *reader) texts() []string {
-	var texts []string
+// array reads a length and as many values.
+func array[T any](r *reader, value func() T) []T {
+	var values []T
 	for range r.length() {
 		if r.err != nil {
 			break
 		}
-		texts = append(texts, r.text())
+		values = append(values, value())
 	}
-	return texts
+	return values
+}
+
+// end says what is wrong with a message that has been read: it was too short or too long, or an array is not of n values.
+func (r *reader) end(n int, lengths ...int) error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case len(r.rest) > 0:
+		return fmt.Errorf("%d bytes follow the message", len(r.rest))
+	}
+	for _, length := range lengths {
+		if length != n {
+			return errUneven
+		}
+	}
+	return nil
 }

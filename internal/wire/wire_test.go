@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,45 +31,94 @@ func sample() Event {
 	}
 }
 
+func events(list ...Event) []byte {
+	var m Events
+	for i := range list {
+		m.Add(&list[i])
+	}
+	return m.AppendTo(nil, name)
+}
+
 func TestEventsReadBack(t *testing.T) {
 	e := sample()
-	message := AppendEventsHeartbeat(AppendEvent(append([]byte(nil), EventsHeader...), &e, name), name)
-	rows, err := DecodeEvents(message)
+	plain := e
+	plain.Flags = nil
+	rows, err := DecodeEvents(events(e, plain))
 	require.NoError(t, err)
-	require.Equal(t, []EventRow{
-		{Event: event.Event{
-			ID: "e1", ItemType: "video", ItemID: strings.Repeat("ü", 128), Time: time.UnixMilli(1764547200123).UTC(),
-			Country: "IN", Category: "music", Language: "hi", Viewer: "u1", Flags: []string{"bot", "test"},
-		}, Ingestor: name},
-		{Event: event.Event{Time: time.UnixMilli(0).UTC()}, Ingestor: name},
-	}, rows)
+	want := event.Event{
+		ID: "e1", ItemType: "video", ItemID: strings.Repeat("ü", 128), Time: time.UnixMilli(1764547200123).UTC(),
+		Country: "IN", Category: "music", Language: "hi", Viewer: "u1", Flags: []string{"bot", "test"},
+	}
+	wantPlain := want
+	wantPlain.Flags = nil
+	require.Equal(t, []EventRow{{Event: want, Ingestor: name}, {Event: wantPlain, Ingestor: name}}, rows)
 }
 
 func TestCountsReadBack(t *testing.T) {
 	e := sample()
-	key := AppendCountKey(nil, &e, 1764547200)
-	row := AppendCount(nil, key, 7, name, 42)
-	require.Len(t, row, CountBytes(len(key), name))
-	message := AppendCountsHeartbeat(append(append([]byte(nil), CountsHeader...), row...), name, 43)
-	rows, err := DecodeCounts(message)
+	var m Counts
+	m.Add(AppendCountKey(nil, &e, 1764547200), 7)
+	m.Add(AppendCountKey(nil, &Event{ItemID: []byte("b")}, 1), 1)
+	require.Equal(t, 2, m.Rows())
+	rows, err := DecodeCounts(m.AppendTo(nil, name, 42))
 	require.NoError(t, err)
 	require.Equal(t, []Count{
 		{ItemType: "video", ItemID: strings.Repeat("ü", 128), Country: "IN", Category: "music", Language: "hi", Second: 1764547200, N: 7, Ingestor: name, Sequence: 42},
-		{Ingestor: name, Sequence: 43},
+		{ItemID: "b", Second: 1, N: 1, Ingestor: name, Sequence: 42},
 	}, rows)
+	require.Zero(t, m.Rows())
 }
 
-func TestStringBytes(t *testing.T) {
-	for _, n := range []int{0, 1, 127, 128, 256, 16383, 16384} {
-		require.Equal(t, len(AppendString(nil, strings.Repeat("x", n))), StringBytes(n), n)
+func TestMessageWithoutRowsIsAHeartbeat(t *testing.T) {
+	counts, err := DecodeCounts(new(Counts).AppendTo(nil, name, 43))
+	require.NoError(t, err)
+	require.Equal(t, []Count{{Ingestor: name, Sequence: 43}}, counts)
+	rows, err := DecodeEvents(events())
+	require.NoError(t, err)
+	require.Equal(t, []EventRow{{Ingestor: name}}, rows)
+}
+
+// TestBoundsHold fills messages until they say that they are full, with rows as small and as large as they get.
+func TestBoundsHold(t *testing.T) {
+	for _, length := range []int{1, 60, 127, 128, 256} {
+		e := sample()
+		e.ItemID = bytes.Repeat([]byte("x"), length)
+		key := AppendCountKey(nil, &e, 1)
+		var c Counts
+		for c.HasRoom(len(key), name) {
+			c.Add(key, 1)
+		}
+		require.LessOrEqual(t, c.Rows(), MaxMessageRows)
+		message := c.AppendTo(nil, name, 1)
+		require.LessOrEqual(t, len(message), MaxMessageBytes)
+		var v Events
+		row := v.Add(&e)
+		for v.HasRoom(row, name) {
+			require.Equal(t, row, v.Add(&e))
+		}
+		require.LessOrEqual(t, v.Rows(), MaxMessageRows)
+		require.LessOrEqual(t, len(v.AppendTo(nil, name)), MaxMessageBytes)
 	}
 }
 
+func TestUnevenArraysAreRefused(t *testing.T) {
+	message := append([]byte(nil), CountsHeader...)
+	message = append(message, 0, 1, 0, 0, 0, 0, 0, 0, 0) // one item_id, nothing else, no ingestor
+	message = binary.LittleEndian.AppendUint64(message, 1)
+	_, err := DecodeCounts(message)
+	require.ErrorIs(t, err, errUneven)
+	_, err = DecodeCounts(append(new(Counts).AppendTo(nil, name, 1), 0))
+	require.ErrorContains(t, err, "1 bytes follow")
+}
+
 func TestEncodingAllocatesNothing(t *testing.T) {
-	e, buf := sample(), make([]byte, 0, 1<<16)
+	e, buf, keys := sample(), make([]byte, 0, 1<<16), make([]byte, 0, 1<<10)
+	var counts Counts
+	var views Events
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		key := AppendCountKey(buf[:0], &e, 1)
-		AppendEvent(AppendCount(buf[len(key):len(key)], key, 1, name, 1), &e, name)
+		counts.Add(AppendCountKey(keys, &e, 1), 1)
+		views.Add(&e)
+		views.AppendTo(counts.AppendTo(buf, name, 1), name)
 	}))
 }
 
@@ -90,8 +141,8 @@ func TestHeadersAreTheQueueTables(t *testing.T) {
 
 func FuzzDecode(f *testing.F) {
 	e := sample()
-	f.Add(AppendEvent(append([]byte(nil), EventsHeader...), &e, name))
-	f.Add(AppendCountsHeartbeat(append([]byte(nil), CountsHeader...), name, 1))
+	f.Add(events(e, e))
+	f.Add(new(Counts).AppendTo(nil, name, 1))
 	f.Add(append(append([]byte(nil), CountsHeader...), 0xff))
 	f.Fuzz(func(_ *testing.T, message []byte) {
 		_, _ = DecodeEvents(message)

@@ -1,6 +1,8 @@
--- Count-Min Sketch of an hour as rows: linear, so sketches add and subtract in SQL. Written by cms_hour_mv from
--- cms_minute, read by the rollup worker when it cannot verify a list.
--- Grain: one row a cell once merged, one a block before. Kept 30 days of event time: the rollup worker drops whole partitions.
+-- Count-Min Sketch of an hour as rows: linear, so sketches add and subtract in SQL. Written by the rollup
+-- worker, an hour at a time once that has ended, from cms_minute, and again when that changed. Read by the rollup worker when it cannot verify a list.
+-- Grain: one row a cell once merged, one a filling before. Cells only grow, so the greatest n of a cell holds: a filling
+-- that is repeated, or was cut off and is done again, adds nothing. Read as max(n) of a cell, then summed over buckets.
+-- Kept 30 days of event time: the rollup worker drops whole partitions.
 -- The estimate of an item is the least, over the rows of the sketch, of its cell: it never undercounts, and exceeds the
 -- truth by more than (e / width) x N with probability at most e^-depth (Cormode, Muthukrishnan 2005).
 -- Ordered as a cell is looked up. The width is in the key, so old and new widths live side by side.
@@ -12,7 +14,7 @@ CREATE TABLE topk.cms_hour
     width UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
     row UInt8 COMMENT 'which of the hash functions, from 0',
     cell UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
-    n SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+    n SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfMonth(bucket)

@@ -1,5 +1,5 @@
 -- counts_in -> cms_minute: each count goes to one cell of each of the 5 rows.
--- Items that share a cell are left to the insert to add up. Sorted as the table is, so that it and the cascade behind it
+-- Items that share a cell are left to the insert to add up. Sorted as the table is, so that the insert
 -- need not sort again: that is most of the cost of a sketch.
 CREATE MATERIALIZED VIEW topk.cms_minute_mv TO topk.cms_minute AS
 SELECT item_type, slice, bucket, width, row, topk_cms_cell(row, item_id, width) AS cell, views AS n

@@ -24,33 +24,13 @@ CREATE TABLE topk.cms_day
     `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
     `row` UInt8 COMMENT 'which of the hash functions, from 0',
     `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
-    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+    `n` SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfYear(bucket)
 ORDER BY (item_type, slice, bucket, width, row, cell)
 SETTINGS index_granularity = 8192
 COMMENT 'Count-Min Sketch of a day'
-
-CREATE MATERIALIZED VIEW topk.cms_day_mv TO topk.cms_day
-(
-    `item_type` LowCardinality(String),
-    `slice` LowCardinality(String),
-    `bucket` DateTime('UTC'),
-    `width` UInt32,
-    `row` UInt8,
-    `cell` UInt32,
-    `n` SimpleAggregateFunction(sum, UInt64)
-)
-AS SELECT
-    item_type,
-    slice,
-    toStartOfDay(s.bucket) AS bucket,
-    width,
-    row,
-    cell,
-    s.n AS n
-FROM topk.cms_hour AS s
 
 CREATE TABLE topk.cms_hour
 (
@@ -60,33 +40,13 @@ CREATE TABLE topk.cms_hour
     `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
     `row` UInt8 COMMENT 'which of the hash functions, from 0',
     `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
-    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+    `n` SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfMonth(bucket)
 ORDER BY (item_type, slice, bucket, width, row, cell)
 SETTINGS index_granularity = 8192
 COMMENT 'Count-Min Sketch of an hour'
-
-CREATE MATERIALIZED VIEW topk.cms_hour_mv TO topk.cms_hour
-(
-    `item_type` LowCardinality(String),
-    `slice` LowCardinality(String),
-    `bucket` DateTime('UTC'),
-    `width` UInt32,
-    `row` UInt8,
-    `cell` UInt32,
-    `n` SimpleAggregateFunction(sum, UInt64)
-)
-AS SELECT
-    item_type,
-    slice,
-    toStartOfHour(s.bucket) AS bucket,
-    width,
-    row,
-    cell,
-    s.n AS n
-FROM topk.cms_minute AS s
 
 CREATE TABLE topk.cms_minute
 (
@@ -267,18 +227,18 @@ GROUP BY
 
 CREATE TABLE topk.counts_queue
 (
-    `item_type` String,
-    `item_id` String,
-    `country` String,
-    `category` String,
-    `language` String,
-    `second` DateTime('UTC'),
-    `n` UInt64,
+    `item_type` Array(String),
+    `item_id` Array(String),
+    `country` Array(String),
+    `category` Array(String),
+    `language` Array(String),
+    `second` Array(DateTime('UTC')),
+    `n` Array(UInt64),
     `ingestor` String,
     `sequence` UInt64
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 1048576
+SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
 COMMENT 'Kafka topk.counts.v1'
 
 CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
@@ -290,38 +250,76 @@ CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
     `language` String,
     `second` DateTime('UTC'),
     `n` UInt64,
-    `ingestor` String,
+    `ingestor` LowCardinality(String),
     `sequence` UInt64,
     `topic` LowCardinality(String),
     `partition` UInt32,
     `offset` Int64,
-    `partitions` UInt64,
+    `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `closed` UInt64,
+    `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `fault` String,
     `raw` String
 )
 AS SELECT
-    q.item_type AS item_type,
-    q.item_id AS item_id,
-    q.country AS country,
-    q.category AS category,
-    q.language AS language,
-    q.second AS second,
-    if(fault = '', q.n, 0) AS n,
-    q.ingestor AS ingestor,
-    q.sequence AS sequence,
-    _topic AS topic,
-    toUInt32(_partition) AS partition,
-    toInt64(_offset) AS offset,
-    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
-    fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
-    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
-    multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', ((q.item_type = '') AND (q.n = 0)) OR (match(q.item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)) AND isValidUTF8(q.item_id) AND (NOT match(q.item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(q.second) >= 1) AND (toUnixTimestamp(q.second) <= 4102444799)) AND ((q.n >= 1) AND (q.n <= 1000000000))), '', multiIf(NOT match(q.item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(q.item_id), 'item_id: not valid UTF-8', match(q.item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(q.second) >= 1) AND (toUnixTimestamp(q.second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((q.n >= 1) AND (q.n <= 1000000000)), 'n: not between 1 and 1000000000', '')) AS fault,
-    multiIf(fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('item_type', q.item_type, 'item_id', q.item_id, 'country', q.country, 'category', q.category, 'language', q.language, 'second', toString(q.second), 'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS raw
-FROM topk.counts_queue AS q
+    type AS item_type,
+    id AS item_id,
+    land AS country,
+    kind AS category,
+    tongue AS language,
+    at AS second,
+    if(row_fault = '', views, 0) AS n,
+    ingestor,
+    sequence,
+    topic,
+    partition,
+    offset,
+    partitions,
+    watermark,
+    closed,
+    sent_at,
+    if(message_fault != '', message_fault, row_fault) AS fault,
+    if(message_fault != '', message_raw, row_raw) AS raw
+FROM
+(
+    SELECT
+        toLowCardinality(q.ingestor) AS ingestor,
+        q.sequence AS sequence,
+        toLowCardinality(_topic) AS topic,
+        toUInt32(_partition) AS partition,
+        toInt64(_offset) AS offset,
+        toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
+        fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+        toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
+        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+        length(q.item_id) AS rows,
+        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.item_type) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.second) != rows) OR (length(q.n) != rows), 'arrays: not of one length', '') AS message_fault,
+        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'second', toString(q.second), 'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS message_raw,
+        arrayStringConcat(q.item_id, ',') AS all_ids,
+        least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'), arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256, arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), arrayMin(x -> toUnixTimestamp(x), q.second) >= 1, arrayMax(x -> toUnixTimestamp(x), q.second) <= 4102444799, arrayMin(q.n) >= 1, arrayMax(q.n) <= 1000000000) AS clean,
+        if(message_fault = '', q.item_type, []) AS item_types,
+        if(message_fault = '', q.item_id, []) AS item_ids,
+        if(message_fault = '', q.country, []) AS countries,
+        if(message_fault = '', q.category, []) AS categories,
+        if(message_fault = '', q.language, []) AS languages,
+        if(message_fault = '', q.second, []) AS seconds,
+        if(message_fault = '', q.n, []) AS ns,
+        arrayResize(if(clean, [], arrayMap((type, id, at, views) -> if(((type = '') AND (views = 0)) OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)) AND ((views >= 1) AND (views <= 1000000000))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((views >= 1) AND (views <= 1000000000)), 'n: not between 1 and 1000000000', '')), item_types, item_ids, seconds, ns)), length(ns)) AS faults,
+        arrayResize(if(clean, [], arrayMap((type, id, land, kind, tongue, at, views, wrong) -> if(wrong = '', '', substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue, 'second', toString(at), 'n', toString(views), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)), item_types, item_ids, countries, categories, languages, seconds, ns, faults)), length(ns)) AS raws
+    FROM topk.counts_queue AS q
+) AS q
+LEFT ARRAY JOIN
+    item_types AS type,
+    item_ids AS id,
+    countries AS land,
+    categories AS kind,
+    languages AS tongue,
+    seconds AS at,
+    ns AS views,
+    faults AS row_fault,
+    raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.counts_second
 (
@@ -532,19 +530,19 @@ GROUP BY
 
 CREATE TABLE topk.events_queue
 (
-    `event_id` String,
-    `item_type` String,
-    `item_id` String,
-    `event_time` DateTime64(3, 'UTC'),
-    `country` String,
-    `category` String,
-    `language` String,
-    `viewer` String,
-    `flags` Array(String),
+    `event_id` Array(String),
+    `item_type` Array(String),
+    `item_id` Array(String),
+    `event_time` Array(DateTime64(3, 'UTC')),
+    `country` Array(String),
+    `category` Array(String),
+    `language` Array(String),
+    `viewer` Array(String),
+    `flags` Array(Array(String)),
     `ingestor` String
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 1048576
+SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
 COMMENT 'Kafka topk.events.v1'
 
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
@@ -558,38 +556,79 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
     `language` String,
     `viewer` String,
     `flags` Array(String),
-    `ingestor` String,
+    `ingestor` LowCardinality(String),
     `topic` LowCardinality(String),
     `partition` UInt32,
     `offset` Int64,
-    `partitions` UInt64,
+    `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `closed` UInt64,
+    `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `fault` String,
     `raw` String
 )
 AS SELECT
-    q.event_id AS event_id,
-    if(fault = '', q.item_type, '') AS item_type,
-    q.item_id AS item_id,
-    q.event_time AS event_time,
-    q.country AS country,
-    q.category AS category,
-    q.language AS language,
-    q.viewer AS viewer,
-    q.flags AS flags,
-    q.ingestor AS ingestor,
-    _topic AS topic,
-    toUInt32(_partition) AS partition,
-    toInt64(_offset) AS offset,
-    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')]) AS partitions,
-    fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
-    toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')]) AS closed,
-    toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
-    multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (q.item_type = '') OR (match(q.item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)) AND isValidUTF8(q.item_id) AND (NOT match(q.item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(q.event_id) >= 1) AND (length(q.event_id) <= 64)) AND ((toUnixTimestamp64Milli(q.event_time) >= 1) AND (toUnixTimestamp64Milli(q.event_time) <= 4102444799999))), '', multiIf(NOT match(q.item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(q.item_id) >= 1) AND (length(q.item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(q.item_id), 'item_id: not valid UTF-8', match(q.item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(q.event_id) >= 1) AND (length(q.event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(q.event_time) >= 1) AND (toUnixTimestamp64Milli(q.event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')) AS fault,
-    multiIf(fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', q.event_id, 'item_type', q.item_type, 'item_id', q.item_id, 'event_time', toString(q.event_time), 'country', q.country, 'category', q.category, 'language', q.language, 'viewer', q.viewer, 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS raw
-FROM topk.events_queue AS q
+    name AS event_id,
+    if(row_fault = '', type, '') AS item_type,
+    id AS item_id,
+    at AS event_time,
+    land AS country,
+    kind AS category,
+    tongue AS language,
+    who AS viewer,
+    marks AS flags,
+    ingestor,
+    topic,
+    partition,
+    offset,
+    partitions,
+    watermark,
+    closed,
+    sent_at,
+    if(message_fault != '', message_fault, row_fault) AS fault,
+    if(message_fault != '', message_raw, row_raw) AS raw
+FROM
+(
+    SELECT
+        toLowCardinality(q.ingestor) AS ingestor,
+        toLowCardinality(_topic) AS topic,
+        toUInt32(_partition) AS partition,
+        toInt64(_offset) AS offset,
+        toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
+        fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+        toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
+        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+        length(q.item_id) AS rows,
+        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.event_id) != rows) OR (length(q.item_type) != rows) OR (length(q.event_time) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.viewer) != rows) OR (length(q.flags) != rows), 'arrays: not of one length', '') AS message_fault,
+        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'event_time', toString(q.event_time), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer), 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
+        arrayStringConcat(q.item_id, ',') AS all_ids,
+        least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'), arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256, arrayMin(x -> length(x), q.event_id) >= 1, arrayMax(x -> length(x), q.event_id) <= 64, arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), arrayMin(x -> toUnixTimestamp64Milli(x), q.event_time) >= 1, arrayMax(x -> toUnixTimestamp64Milli(x), q.event_time) <= 4102444799999) AS clean,
+        if(message_fault = '', q.event_id, []) AS event_ids,
+        if(message_fault = '', q.item_type, []) AS item_types,
+        if(message_fault = '', q.item_id, []) AS item_ids,
+        if(message_fault = '', q.event_time, []) AS event_times,
+        if(message_fault = '', q.country, []) AS countries,
+        if(message_fault = '', q.category, []) AS categories,
+        if(message_fault = '', q.language, []) AS languages,
+        if(message_fault = '', q.viewer, []) AS viewers,
+        if(message_fault = '', q.flags, []) AS flag_lists,
+        arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if((type = '') OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((length(name) >= 1) AND (length(name) <= 64)) AND ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(name) >= 1) AND (length(name) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
+        arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '', substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', q.ingestor)), 1, 65536)), event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists, faults)), length(event_ids)) AS raws
+    FROM topk.events_queue AS q
+) AS q
+LEFT ARRAY JOIN
+    event_ids AS name,
+    item_types AS type,
+    item_ids AS id,
+    event_times AS at,
+    countries AS land,
+    categories AS kind,
+    languages AS tongue,
+    viewers AS who,
+    flag_lists AS marks,
+    faults AS row_fault,
+    raws AS row_raw
+SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.ingest_progress
 (

@@ -1,1 +1,0 @@
-DROP VIEW topk.cms_hour_mv SYNC

@@ -1,0 +1,20 @@
+-- Kafka topk.events.v1, single events. Read by events_queue_mv alone, never by hand.
+-- Grain: one row a message, whose events are arrays of one length, as in counts_queue.
+CREATE TABLE topk.events_queue
+(
+    event_id Array(String),
+    item_type Array(String),
+    item_id Array(String),
+    event_time Array(DateTime64(3, 'UTC')),
+    country Array(String),
+    category Array(String),
+    language Array(String),
+    viewer Array(String),
+    flags Array(Array(String)),
+    ingestor String
+)
+ENGINE = Kafka(topk_kafka)
+SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events',
+         kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1,
+         kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
+COMMENT 'Kafka topk.events.v1'
