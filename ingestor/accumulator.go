@@ -11,7 +11,7 @@ import (
 var (
 	errStopping = errors.New("the ingestor is shutting down")
 	errNoRoom   = errors.New("the ingestor's memory is full: Kafka takes less than arrives")
-	errNoKafka  = errors.New("Kafka has not been reached yet") //nolint:staticcheck // Kafka is a name
+	errNoKafka  = errors.New("no answer from Kafka yet")
 )
 
 // accumulator is where requests and flushes meet: requests fill one batch while another is on its way.

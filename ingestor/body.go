@@ -15,7 +15,7 @@ import (
 
 var (
 	errTooLarge   = fmt.Errorf("the body is larger than %d bytes, or %d as sent when compressed", MaxBodyBytes, MaxCompressedBytes)
-	errEncoding   = errors.New("Content-Encoding must be gzip, zstd or identity") //nolint:staticcheck // a header's name
+	errEncoding   = errors.New("Content-Encoding must be gzip, zstd or identity")
 	errCompressed = errors.New("the body does not decompress")
 	errBusy       = errors.New("too many bodies are being read at once")
 )
@@ -113,7 +113,7 @@ func (b *body) fill(r io.Reader, size int64, limit int) error {
 		switch {
 		case len(*b.buffer) > limit:
 			return errTooLarge
-		case err == io.EOF: //nolint:errorlint // io.Reader says so
+		case err == io.EOF:
 			b.bytes = *b.buffer
 			return nil
 		case err != nil:

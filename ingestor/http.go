@@ -77,7 +77,7 @@ func statusOf(err error) int {
 }
 
 var (
-	errMediaType    = errors.New("Content-Type must be application/json or application/x-ndjson") //nolint:staticcheck // a header's name
+	errMediaType    = errors.New("Content-Type must be application/json or application/x-ndjson")
 	errBodyRead     = errors.New("the body could not be read")
 	errWaiting      = errors.New("too many requests wait already")
 	errWallClock    = errors.New("a watermark is posted to an ingestor that follows the data's own time only (--clock event)")

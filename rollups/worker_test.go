@@ -3,6 +3,7 @@ package rollups
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -61,7 +62,7 @@ func current(t *testing.T, conn *pgx.Conn, window string) *list.List {
 	var version int64
 	err := conn.QueryRow(t.Context(), `SELECT version, body FROM current_lists JOIN lists USING (version)
 		WHERE current_lists.item_type = 'video' AND current_lists.window_name = $1`, window).Scan(&version, &raw)
-	if err == pgx.ErrNoRows {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
 	require.NoError(t, err)

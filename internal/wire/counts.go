@@ -39,7 +39,7 @@ func (m *Counts) Add(key []byte, n uint64) {
 		end := int(key[0]) + 1
 		if end > 0x80 {
 			length, size := binary.Uvarint(key)
-			end = size + int(length) //nolint:gosec // of a key in memory
+			end = size + int(length)
 		}
 		c[i] = append(c[i], key[:end]...)
 		key = key[end:]
