@@ -4,6 +4,8 @@
 -- Types are exactly those in the messages (RowBinaryWithNamesAndTypes), hence plain String.
 -- The named collection topk_kafka holds kafka_broker_list: it belongs to the configuration of the server, not to the schema.
 -- A block ends at 128 messages or half a second: what waits there at once is then less than 120 MB, whatever the backlog.
+-- kafka_consumer_reschedule_ms: a consumer that found its partitions empty sleeps that long, by default 500 ms, which a list
+-- would wait for twice. kafka_flush_interval_ms is below the 500 ms of a flush of the ingestor, so that a block is one flush.
 CREATE TABLE topk.counts_queue
 (
     item_type Array(String),
@@ -19,5 +21,5 @@ CREATE TABLE topk.counts_queue
 ENGINE = Kafka(topk_kafka)
 SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts',
          kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1,
-         kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
+         kafka_flush_interval_ms = 350, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 128
 COMMENT 'Kafka topk.counts.v1'

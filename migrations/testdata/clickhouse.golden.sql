@@ -238,7 +238,7 @@ CREATE TABLE topk.counts_queue
     `sequence` UInt64
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
+SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 350, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 128
 COMMENT 'Kafka topk.counts.v1'
 
 CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
@@ -542,7 +542,7 @@ CREATE TABLE topk.events_queue
     `ingestor` String
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 500, kafka_poll_timeout_ms = 100, kafka_max_block_size = 128
+SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 350, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 128
 COMMENT 'Kafka topk.events.v1'
 
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
