@@ -92,36 +92,38 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 		return nil, err
 	}
 	started := time.Now()
+	// What had landed is read first and once more at the end: views that arrive in between can only widen the bounds.
+	distinct, before, err := b.duplicates.distinct(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	started = b.took(q, stepDuplicates, started)
 	named, err := b.nominate(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	started = b.took(q, stepNominate, started)
-	// Distinct events are counted before what landed, so that a late arrival between the two can only raise the bound.
-	distinct, err := b.duplicates.distinct(ctx, q)
+	counted, err := b.count(ctx, q, named)
 	if err != nil {
 		return nil, err
 	}
-	repeats, err := b.duplicates.repeats(ctx, q, distinct)
+	started = b.took(q, counted.step(), started)
+	repeats, late, err := b.duplicates.repeats(ctx, q, distinct, before)
 	if err != nil {
 		return nil, err
 	}
-	started = b.took(q, stepDuplicates, started)
+	b.took(q, stepDuplicates, started)
+	return b.assemble(q, named, counted, repeats, late), nil
+}
+
+// count verifies the candidates, or estimates them where that takes longer than its budget.
+func (b *Builder) count(ctx context.Context, q question, named map[string]*nomination) (counts, error) {
 	counted, err := b.verify(ctx, q, named)
-	if err == nil {
-		b.took(q, stepVerify, started)
-		return b.assemble(q, named, counted, repeats), nil
+	if err == nil || !overBudget(err) {
+		return counted, err
 	}
-	if !overBudget(err) {
-		return nil, err
-	}
-	started = b.took(q, stepVerify, started)
-	b.log.Warn("verification exceeded its budget", "window", window.Name, "as_of", asOf, "error", err)
-	if counted, err = b.estimate(ctx, q, named); err != nil {
-		return nil, err
-	}
-	b.took(q, stepEstimate, started)
-	return b.assemble(q, named, counted, repeats), nil
+	b.log.Warn("verification exceeded its budget", "window", q.window.Name, "as_of", q.asOf, "error", err)
+	return b.estimate(ctx, q, named)
 }
 
 func (b *Builder) took(q question, step string, started time.Time) time.Time {
@@ -165,17 +167,26 @@ type counts struct {
 	totals map[string]uint64              // item type -> views of all items
 }
 
+func (c counts) step() string {
+	if c.method == list.MethodEstimated {
+		return stepEstimate
+	}
+	return stepVerify
+}
+
 // interval holds the views of an item as landed, duplicates that clients sent included.
 type interval struct{ lower, upper uint64 }
 
-// assemble orders what was counted. repeats is, per item type, how many of the views were sent more than once.
-func (b *Builder) assemble(q question, named map[string]*nomination, c counts, repeats map[string]uint64) []*list.List {
+// assemble orders what was counted. repeats is, per item type, how many of the views were sent more than once; late, how many
+// landed while it was counted: an item that was not named may have them all.
+func (b *Builder) assemble(q question, named map[string]*nomination, c counts, repeats, late map[string]uint64) []*list.List {
 	lists := make([]*list.List, 0, len(q.types))
 	for _, itemType := range q.types {
 		l := &list.List{ItemType: itemType, Window: q.window.Name, Slice: list.GlobalSlice, From: q.from, AsOf: q.asOf,
 			Method: c.method, Total: c.totals[itemType], Partial: []string{}, MaxOvercount: repeats[itemType]}
+		l.Floor = late[itemType]
 		if n := named[itemType]; n != nil {
-			l.Floor = n.unseen
+			l.Floor += n.unseen
 		}
 		fill(l, c.counts[itemType], repeats[itemType])
 		if !l.Certified {

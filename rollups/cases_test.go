@@ -226,9 +226,9 @@ func testRepeatsAreCounted(t *testing.T, e *engines) {
 	repeats := func(d *duplicates, name string) uint64 {
 		asOf := start.Add(75 * time.Second)
 		q := question{window: window(t, name), types: []string{"video"}, from: asOf.Add(-window(t, name).Length), asOf: asOf}
-		found, err := d.distinct(t.Context(), q)
+		found, before, err := d.distinct(t.Context(), q)
 		require.NoError(t, err)
-		sums, err := d.repeats(t.Context(), q, found)
+		sums, _, err := d.repeats(t.Context(), q, found, before)
 		require.NoError(t, err)
 		return sums["video"]
 	}

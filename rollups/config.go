@@ -30,7 +30,7 @@ type Config struct {
 	Every           map[string]time.Duration // least time between two builds of a window, by window
 	KeepVersions    map[string]time.Duration // how long old versions of a window's lists stay, by window
 	KeepCounts      time.Duration            // life of landed counts and identities, in event time
-	KeepSketches    time.Duration            // life of the sketches and summaries of minutes
+	KeepSketches    time.Duration            // life of the summaries of minutes
 	KeepEvents      time.Duration            // life of raw events
 }
 

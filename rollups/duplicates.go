@@ -39,23 +39,25 @@ func newDuplicates(conn driver.Conn, limit uint64) *duplicates {
 // longGrain is the window from which pieces are minutes: an hour has sixty.
 const longGrain = 10 * time.Minute
 
-// distinct counts the distinct events of ranges that together cover the window.
-func (d *duplicates) distinct(ctx context.Context, q question) ([]distincts, error) {
+// distinct counts the distinct events of ranges that together cover the window. landed is what had landed in them before.
+func (d *duplicates) distinct(ctx context.Context, q question) (found []distincts, landed map[string]uint64, err error) {
 	grain := bucketLength
 	if q.window.Length >= longGrain {
 		grain = time.Minute
 	}
 	cover := span{q.from.Truncate(grain), q.asOf}
-	landed, err := landedPieces(ctx, d.conn, q.types, cover, bucketLength)
+	pieces, err := landedPieces(ctx, d.conn, q.types, cover, bucketLength)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if sum(landed.totals()) <= d.limit {
+	landed = pieces.totals()
+	if sum(landed) <= d.limit {
 		s := span{q.from, q.asOf}
 		events, err := d.count(ctx, q.types, s)
-		return []distincts{{s, events}}, err
+		return []distincts{{s, events}}, landed, err
 	}
-	return d.byPiece(ctx, q, cover, grain, landed)
+	found, err = d.byPiece(ctx, q, cover, grain, pieces)
+	return found, landed, err
 }
 
 func sum(totals map[string]uint64) (views uint64) {
@@ -110,18 +112,22 @@ func (d *duplicates) count(ctx context.Context, types []string, s span) (map[str
 	return events, err
 }
 
-// repeats is what landed in the ranges beyond their distinct events. It is asked after distinct, so that a late arrival
-// between the two can only raise it.
-func (d *duplicates) repeats(ctx context.Context, q question, found []distincts) (map[string]uint64, error) {
-	landed, err := landedPieces(ctx, d.conn, q.types, span{found[0].from, found[len(found)-1].until}, bucketLength)
+// repeats is what landed in the ranges beyond their distinct events. It is asked after the items were counted, so that
+// whatever arrives meanwhile can only raise it. late is what landed in the window since before.
+func (d *duplicates) repeats(ctx context.Context, q question, found []distincts, before map[string]uint64) (repeats, late map[string]uint64, err error) {
+	cover := span{found[0].from, found[len(found)-1].until}
+	landed, err := landedPieces(ctx, d.conn, q.types, cover, bucketLength)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	sums := map[string]uint64{}
+	repeats, late = map[string]uint64{}, map[string]uint64{}
 	for _, f := range found {
 		for itemType, views := range landed.within(f.span, bucketLength) {
-			sums[itemType] += views - min(views, f.events[itemType])
+			repeats[itemType] += views - min(views, f.events[itemType])
 		}
 	}
-	return sums, nil
+	for itemType, views := range landed.totals() {
+		late[itemType] = views - min(views, before[itemType])
+	}
+	return repeats, late, nil
 }

@@ -58,8 +58,13 @@ func (b *Builder) excess(ctx context.Context, q question) (map[string]uint64, er
 	if !inside.from.Before(inside.until) {
 		return excess, nil
 	}
+	// Before what the summaries took in: what lands in between can only raise the excess.
+	landed, err := landedMinutes(ctx, b.conn, q.types, inside)
+	if err != nil {
+		return nil, err
+	}
 	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": inside.from, "until": inside.until}
-	err := read(ctx, b.conn, "applied", p, questionBudget, func(r driver.Rows) error {
+	err = read(ctx, b.conn, "applied", p, questionBudget, func(r driver.Rows) error {
 		var itemType string
 		var minute time.Time
 		var views, blocks uint64
@@ -69,10 +74,6 @@ func (b *Builder) excess(ctx context.Context, q question) (map[string]uint64, er
 		excess[itemType] += views
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	landed, err := landedMinutes(ctx, b.conn, q.types, inside)
 	if err != nil {
 		return nil, err
 	}

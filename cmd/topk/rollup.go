@@ -32,7 +32,7 @@ func rollupCommand() *cobra.Command {
 	flags.Uint64Var(&config.Builder.DuplicateRows, "duplicate-rows", config.Builder.DuplicateRows,
 		"events in a window up to which duplicates are counted across minutes")
 	flags.DurationVar(&config.KeepCounts, "keep-counts", config.KeepCounts, "life of landed counts, in event time")
-	flags.DurationVar(&config.KeepSketches, "keep-sketches", config.KeepSketches, "life of the sketches of minutes, in event time")
+	flags.DurationVar(&config.KeepSketches, "keep-sketches", config.KeepSketches, "life of the summaries of minutes, in event time")
 	flags.DurationVar(&config.KeepEvents, "keep-events", config.KeepEvents, "life of raw events, in event time")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Windows {
