@@ -1,13 +1,10 @@
 package clickhouse_test
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -96,28 +93,11 @@ func applySchema(t *testing.T, node *enginetest.ClickHouse) {
 
 // countsMessage holds one row of n = 2 in each of so many hours.
 func countsMessage(sequence uint64, hours int) *kgo.Record {
-	var b bytes.Buffer
-	text := func(s string) {
-		b.Write(binary.AppendUvarint(nil, uint64(len(s))))
-		b.WriteString(s)
-	}
-	names := strings.Split("item_type item_id country category language second n ingestor sequence", " ")
-	types := strings.Split("String String String String String DateTime('UTC') UInt64 String UInt64", " ")
-	b.WriteByte(byte(len(names)))
-	for _, list := range [][]string{names, types} {
-		for _, s := range list {
-			text(s)
-		}
-	}
+	var message wire.Counts
 	for hour := range hours {
-		for _, s := range []string{"video", "v1", "IN", "", ""} {
-			text(s)
-		}
-		b.Write(binary.LittleEndian.AppendUint32(nil, uint32(1764547200+hour*3600)))
-		b.Write(binary.LittleEndian.AppendUint64(nil, 2))
-		text("test@1")
-		b.Write(binary.LittleEndian.AppendUint64(nil, sequence))
+		event := wire.Event{ItemType: []byte("video"), ItemID: []byte("v1"), Country: []byte("IN")}
+		message.Add(wire.AppendCountKey(nil, &event, uint32(1764547200+hour*3600)), 2)
 	}
-	return &kgo.Record{Topic: wire.CountsTopic, Value: b.Bytes(), Headers: []kgo.RecordHeader{
+	return &kgo.Record{Topic: wire.CountsTopic, Value: message.AppendTo(nil, "test@1", sequence), Headers: []kgo.RecordHeader{
 		{Key: wire.HeaderWatermark, Value: []byte("1764547200000")}, {Key: wire.HeaderPartitions, Value: []byte("2")}}}
 }
