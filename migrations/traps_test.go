@@ -140,7 +140,7 @@ func TestFillingASketchTwiceAddsNothing(t *testing.T) {
 	p.Query(t, fmt.Sprintf(insertByHand+"SELECT 'video', 'v_' || toString(number %% 50), %d + number, 1, 'test@1', 1 FROM numbers(3000)", hour))
 	fill := "INSERT INTO topk.cms_hour SELECT item_type, slice, toStartOfHour(m.bucket) AS bucket, width, row, cell, sum(m.n) AS n FROM topk.cms_minute AS m %s GROUP BY ALL"
 	total := "SELECT sum(n) FROM (SELECT max(n) AS n FROM topk.cms_hour WHERE row = 0 GROUP BY item_type, slice, bucket, width, row, cell)"
-	p.Query(t, fmt.Sprintf(fill, fmt.Sprintf("WHERE bucket < %d", hour+1200)))
+	p.Query(t, fmt.Sprintf(fill, fmt.Sprintf("WHERE m.bucket < %d", hour+1200)))
 	require.Equal(t, "1200", p.Query(t, total))
 	for range 2 {
 		p.Query(t, fmt.Sprintf(fill, ""))
