@@ -27,8 +27,8 @@ func (r *currentRow) list() (*list.List, error) {
 	if err := json.Unmarshal(r.body, &l); err != nil {
 		return nil, fmt.Errorf("decode list: %w", err)
 	}
-	if len(l.Items) > list.MaxK {
-		return nil, fmt.Errorf("decode list: %d items are more than %d", len(l.Items), list.MaxK)
+	if len(l.Items) > list.StoredItems {
+		return nil, fmt.Errorf("decode list: %d items are more than %d", len(l.Items), list.StoredItems)
 	}
 	l.ItemType, l.Window, l.Slice = r.key.ItemType, r.key.Window, r.key.Slice
 	l.Version = r.version

@@ -17,8 +17,6 @@ const (
 	// nominees of an item type are verified: what a list stores, and as many again for those that replays or the ends
 	// of the window have put too high.
 	nominees = 3000
-	// storedItems are kept of a list: every k that can be asked for, and a spare that moves up when items are taken down.
-	storedItems = list.MaxK + 100
 	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
 	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
@@ -215,9 +213,9 @@ func fill(l *list.List, counted map[string]interval, repeated uint64) {
 		}
 		return items[i].ItemID < items[j].ItemID
 	})
-	if len(items) > storedItems {
-		l.Floor = max(l.Floor, items[storedItems].Count)
-		items = items[:storedItems:storedItems]
+	if len(items) > list.StoredItems {
+		l.Floor = max(l.Floor, items[list.StoredItems].Count)
+		items = items[:list.StoredItems:list.StoredItems]
 	}
 	l.Other = l.Total
 	for i := range items {

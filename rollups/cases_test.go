@@ -176,7 +176,7 @@ func testManyLongIDsAreAskedInParts(t *testing.T, e *engines) {
 	}
 	e.land(t, wire.CountsTopic, e.message(rows...))
 	l := build(t, e.builder(), "1m", "video", start.Add(time.Second))
-	require.Len(t, l.Items, storedItems)
+	require.Len(t, l.Items, list.StoredItems)
 	require.Equal(t, uint64(50), l.Items[0].Count)
 	require.Equal(t, list.MethodVerified, l.Method)
 	require.Equal(t, uint64(nominees/50*(50*51)/2), l.Total)

@@ -163,3 +163,19 @@ func TestRepeatsAreInsideMaxOvercount(t *testing.T) {
 		require.GreaterOrEqual(t, item.Upper, truth)
 	}
 }
+
+// A list of more items than can be asked for keeps a spare of positions, and is served all the same.
+func TestMoreItemsThanALongListHoldsAreServed(t *testing.T) {
+	stack := startStack(t, "wall", nil)
+	now := time.Now()
+	const items = 1500
+	var events []string
+	for i := range items {
+		events = append(events, eventJSON(t, fmt.Sprintf("many-%d", i), "many", fmt.Sprintf("item-%04d", i), now))
+	}
+	require.Equal(t, items, postEvents(t, stack, events...).Accepted)
+	got := awaitList(t, stack, "many", "1h", 1000, 60*time.Second, func(l *list.List) bool { return l.Total == items })
+	require.Len(t, got.Items, 1000)
+	require.Equal(t, uint64(500), got.Other)
+	require.Equal(t, "item-0999", got.Items[999].ItemID)
+}

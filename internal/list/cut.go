@@ -1,10 +1,12 @@
 package list
 
-// Bounds and default of k, the number of positions asked for. A published list holds at most MaxK items.
+// Bounds and default of k, the number of positions asked for. A published list holds at most StoredItems.
 const (
-	MinK     = 1
-	MaxK     = 1000
-	DefaultK = 100
+	MinK = 1
+	MaxK = 1000
+	// StoredItems are kept of a list: every k that can be asked for, and a spare that moves up when items are taken down.
+	StoredItems = MaxK + 100
+	DefaultK    = 100
 )
 
 // Cut is the list of the first k positions: a new List that shares the items of l, which must not change afterwards.
