@@ -33,7 +33,7 @@ var services = []service{
 	}, func(e Endpoints) probe { return httpReady(e.Ingest + "/readyz") }},
 	{Rollup, stageServices, func(s *Stack) []string {
 		return []string{"rollup", "--listen", address(s.ports.Rollup), "--clickhouse", s.endpoints.ClickHouse,
-			"--postgres", s.endpoints.Postgres, "--clock", s.options.Clock}
+			"--postgres", s.endpoints.Postgres, "--kafka", s.endpoints.Kafka, "--clock", s.options.Clock}
 	}, func(e Endpoints) probe { return httpReady(e.Rollup + "/healthz") }},
 	{API, stageServices, func(s *Stack) []string {
 		args := []string{"api", "--listen", address(s.ports.API), "--postgres", s.endpoints.Postgres}

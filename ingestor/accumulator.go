@@ -29,13 +29,14 @@ type accumulator struct {
 	lastSeen time.Time // wall clock of the last accepted event
 	late     int64     // events before it are late: the last watermark sent
 
-	early chan struct{} // asks for a flush now
+	early  chan struct{} // asks for a flush now
+	turned chan struct{} // tells that the newest second is a new one, on the wall clock
 }
 
 func newAccumulator(cfg *Config, m *metrics, now func() time.Time) *accumulator {
 	return &accumulator{
 		cfg: cfg, rules: newTimeRules(*cfg), metrics: m, now: now,
-		swapped: make(chan struct{}), early: make(chan struct{}, 1),
+		swapped: make(chan struct{}), early: make(chan struct{}, 1), turned: make(chan struct{}, 1),
 	}
 }
 
@@ -49,7 +50,7 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	defer a.mu.Unlock()
 	now := a.now()
 	nowMs := now.UnixMilli()
-	before := b.accepted
+	before, newest := b.accepted, a.newest
 	var restamped, late int
 	for i := range r.events {
 		e := &r.events[i]
@@ -76,8 +77,11 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	a.metrics.late.Add(float64(late))
 	a.metrics.bufferedRows.Set(float64(b.rows))
 	a.metrics.bufferedBytes.Set(float64(b.bytes))
+	if a.newest > newest && a.cfg.Clock == ClockWall {
+		notify(a.turned)
+	}
 	if b.full() {
-		a.flushSoon()
+		notify(a.early)
 	}
 	return b, nil
 }
@@ -125,14 +129,15 @@ func (a *accumulator) post(millis int64) (*batch, error) {
 		return nil, errNoKafka
 	}
 	a.current.posted = max(a.current.posted, millis)
-	a.flushSoon()
+	notify(a.early)
 	return a.current, nil
 }
 
-func (a *accumulator) flushSoon() {
+// notify leaves word for the flush, unless there is some already.
+func notify(c chan struct{}) {
 	select {
-	case a.early <- struct{}{}:
-	default: // one is asked for already
+	case c <- struct{}{}:
+	default:
 	}
 }
 

@@ -25,6 +25,7 @@ type flusher struct {
 	now      func() time.Time
 
 	mark       watermark
+	pace       pacer
 	sequence   uint64      // of the last counts message; never used twice
 	open       wire.Counts // the message being encoded
 	partitions int
@@ -34,7 +35,8 @@ type flusher struct {
 }
 
 func newFlusher(cfg *Config, log *slog.Logger, m *metrics, acc *accumulator, now func() time.Time) *flusher {
-	f := &flusher{cfg: cfg, log: log, metrics: m, acc: acc, producer: &producer{cfg: cfg, log: log}, now: now}
+	f := &flusher{cfg: cfg, log: log, metrics: m, acc: acc, producer: &producer{cfg: cfg, log: log}, now: now,
+		pace: pacer{interval: cfg.FlushInterval}}
 	f.instance = cfg.Name + "@" + strconv.FormatInt(now().UnixMilli(), 10)
 	f.setState("Kafka has not been reached yet")
 	return f
@@ -106,16 +108,23 @@ const failurePause = 500 * time.Millisecond
 
 // pause waits for the next flush: its time, or a reason to be early, unless the last one failed.
 func (f *flusher) pause(ctx context.Context, failure error) {
-	wait, early := f.cfg.FlushInterval, f.acc.early
+	due, early, turned := f.pace.due(), f.acc.early, f.acc.turned
 	if failure != nil {
-		wait, early = max(wait, failurePause), nil
+		due, early, turned = time.Now().Add(max(f.cfg.FlushInterval, failurePause)), nil, nil
 	}
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(time.Until(due))
 	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-early:
-	case <-ctx.Done():
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-early:
+			return
+		case <-turned:
+			timer.Reset(time.Until(f.pace.turn(time.Now())))
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -156,6 +165,7 @@ func (f *flusher) flush(ctx context.Context, last bool) error {
 		return nil
 	}
 	began := time.Now()
+	f.pace.began = began
 	b.mark = f.mark.at(f.cfg, b, f.now(), quiet)
 	records := f.records(b, last)
 	err := f.producer.commit(ctx, records)

@@ -20,10 +20,11 @@ const (
 
 // Config is what the rollup worker is started with.
 type Config struct {
-	ClickHouse string // DSN, http://host:port/topk
-	Postgres   string // DSN, postgres://user@host:port/database
-	Listen     string // host:port of /healthz, /readyz and /metrics
-	Clock      string // ClockWall or ClockEvent
+	ClickHouse string   // DSN, http://host:port/topk
+	Postgres   string   // DSN, postgres://user@host:port/database
+	Brokers    []string // of Kafka, host:port each: asked how far ClickHouse has read
+	Listen     string   // host:port of /healthz, /readyz and /metrics
+	Clock      string   // ClockWall or ClockEvent
 
 	IngestorTimeout time.Duration // how far behind a partition's newest record an ingestor is taken for dead
 	Builder         BuilderConfig
@@ -39,6 +40,7 @@ func DefaultConfig() Config {
 	return Config{
 		ClickHouse:      "http://127.0.0.1:18123/topk",
 		Postgres:        "postgres://topk@127.0.0.1:15432/topk?sslmode=disable",
+		Brokers:         []string{"127.0.0.1:19092"},
 		Listen:          "127.0.0.1:8082",
 		Clock:           ClockWall,
 		IngestorTimeout: 15 * time.Second,
@@ -71,6 +73,14 @@ func (c Config) Validate() error {
 		wrong("postgres: DSN is empty: give one such as postgres://topk@127.0.0.1:15432/topk")
 	} else if _, err := pgx.ParseConfig(c.Postgres); err != nil {
 		wrong("postgres: %w", err)
+	}
+	if len(c.Brokers) == 0 {
+		wrong("kafka: no broker is named: give host:port, separated by commas")
+	}
+	for _, broker := range c.Brokers {
+		if _, _, err := net.SplitHostPort(broker); err != nil {
+			wrong("kafka: %w", err)
+		}
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		wrong("listen: %w", err)

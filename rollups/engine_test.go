@@ -11,6 +11,8 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"github.com/stretchr/testify/require"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
 
 	"topk/embedded/binary"
 	"topk/internal/clickhouse"
@@ -28,6 +30,8 @@ type engines struct {
 	*enginetest.ClickHouse
 	conn     driver.Conn
 	postgres string
+	kafka    string // broker
+	admin    *kadm.Client
 	sequence uint64 // of the last message
 	offset   int64
 	day      int
@@ -43,7 +47,21 @@ func startEngines(t *testing.T) *engines {
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.conn.Close()) })
+	e.kafka = enginetest.StartKafka(t, 2, wire.CountsTopic, wire.EventsTopic)
+	client, err := kgo.NewClient(kgo.SeedBrokers(e.kafka))
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	e.admin = kadm.NewClient(client)
 	return e
+}
+
+// commit is what ClickHouse does once every view has the block that ends before an offset.
+func (e *engines) commit(t *testing.T, topic string, partition int32, offset int64) {
+	t.Helper()
+	group := map[string]string{wire.CountsTopic: wire.CountsGroup, wire.EventsTopic: wire.EventsGroup}[topic]
+	offsets := kadm.Offsets{}
+	offsets.Add(kadm.Offset{Topic: topic, Partition: partition, At: offset, LeaderEpoch: -1})
+	require.NoError(t, e.admin.CommitAllOffsets(t.Context(), group, offsets))
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

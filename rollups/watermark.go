@@ -21,6 +21,7 @@ type progress struct {
 	lastSeen   time.Time
 	closed     bool
 	partitions uint32
+	lastOffset int64
 }
 
 // place is a partition of a topic.
@@ -145,15 +146,30 @@ const (
 
 // follower asks for the watermark.
 type follower struct {
-	conn    driver.Conn
-	timeout time.Duration // after which an ingestor is taken for dead
+	conn      driver.Conn
+	consumers *consumers
+	timeout   time.Duration // after which an ingestor is taken for dead
+
+	last  commits   // when ClickHouse was asked last
+	asked time.Time // when that was
+	line  waterline // its answer
 }
 
+// askAgain is how often ClickHouse is asked although nothing has been committed: ingestors die, and rows expire.
+const askAgain = time.Second
+
 // ask looks at the newest blocks, and at an hour of them if a partition is missing there.
-func (f follower) ask(ctx context.Context) (waterline, error) {
+func (f *follower) ask(ctx context.Context) (waterline, error) {
+	committed, err := f.consumers.committed(ctx)
+	if err != nil {
+		return waterline{}, err
+	}
+	if committed.equal(f.last) && time.Since(f.asked) < askAgain {
+		return f.line, nil
+	}
 	var line waterline
 	for _, blocks := range []time.Duration{max(narrowRange, 2*f.timeout), wideRange} {
-		rows, err := readProgress(ctx, f.conn, blocks)
+		rows, err := readProgress(ctx, f.conn, committed, blocks)
 		if err != nil {
 			return line, err
 		}
@@ -161,15 +177,18 @@ func (f follower) ask(ctx context.Context) (waterline, error) {
 			break
 		}
 	}
+	f.last, f.asked, f.line = committed, time.Now(), line
 	return line, nil
 }
 
-func readProgress(ctx context.Context, conn driver.Conn, blocks time.Duration) ([]progress, error) {
+func readProgress(ctx context.Context, conn driver.Conn, committed commits, blocks time.Duration) ([]progress, error) {
 	var rows []progress
-	err := read(ctx, conn, "progress", parameters{"range": int(blocks.Seconds())}, progressBudget, func(r driver.Rows) error {
+	p := committed.parameters(parameters{"range": int(blocks.Seconds())})
+	err := read(ctx, conn, "progress", p, progressBudget, func(r driver.Rows) error {
 		var row progress
 		var closed uint8
-		if err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions); err != nil {
+		err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions, &row.lastOffset)
+		if err != nil {
 			return err
 		}
 		row.closed = closed == 1

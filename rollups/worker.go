@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	progressPoll = 200 * time.Millisecond // how often the watermark is asked for: a fifth of the second that as_of moves by
-	dueCheck     = 20 * time.Millisecond  // how often a window looks whether it is due; no query
-	keepEvery    = 5 * time.Second        // how often minutes are combined and old rows removed
+	progressPoll = 50 * time.Millisecond // how often Kafka is asked for commits; ClickHouse is asked only when there are any
+	dueCheck     = 20 * time.Millisecond // how often a window looks whether it is due; no query
+	keepEvery    = 5 * time.Second       // how often minutes are combined and old rows removed
 	firstBackoff = 500 * time.Millisecond
 	lastBackoff  = 10 * time.Second
 )
 
 // Worker makes and publishes lists while it holds the lock, and waits for it otherwise.
 type Worker struct {
-	config  Config
-	conn    driver.Conn
-	log     *slog.Logger
-	metrics *metrics
+	config    Config
+	conn      driver.Conn
+	consumers *consumers
+	log       *slog.Logger
+	metrics   *metrics
 
 	line     atomic.Pointer[waterline] // newest watermark; as_of never moves back in it
 	asked    atomic.Int64              // when ClickHouse last answered, Unix nanoseconds
@@ -47,12 +48,19 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 	if err != nil {
 		return nil, err
 	}
-	return &Worker{config: config, conn: conn, log: log, metrics: newMetrics(registry), gatherer: registry}, nil
+	consumers, err := newConsumers(config.Brokers)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
 func (w *Worker) Run(ctx context.Context) (err error) {
-	defer func() { err = errors.Join(err, w.conn.Close()) }()
+	defer func() {
+		w.consumers.close()
+		err = errors.Join(err, w.conn.Close())
+	}()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.serve(ctx) })
 	group.Go(func() error { w.follow(ctx); return nil })
@@ -64,7 +72,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 func (w *Worker) follow(ctx context.Context) {
 	var told waterline
 	wait := backoff{}
-	follower := follower{w.conn, w.config.IngestorTimeout}
+	follower := follower{conn: w.conn, consumers: w.consumers, timeout: w.config.IngestorTimeout}
 	for {
 		line, err := follower.ask(ctx)
 		switch {

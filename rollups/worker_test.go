@@ -20,16 +20,19 @@ import (
 
 const deadline = 60 * time.Second // a loaded machine is slow; the pace itself is tested in schedule_test.go
 
-// heartbeat lands one block of every partition of both topics, with that watermark.
+// heartbeat lands one block of every partition of both topics, with that watermark, and commits its offsets.
 func (e *engines) heartbeat(t *testing.T, mark time.Time, partitions, present int) {
 	t.Helper()
 	for partition := range present {
 		e.offset++
 		at, now := mark.UTC().Format("2006-01-02 15:04:05.000"), time.Now().UTC().Format("2006-01-02 15:04:05.000")
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
-			VALUES (0, 'test@1', %d, '%s', %d, %d, %d, '%s', '%s')`, e.offset, wire.CountsTopic, partition, e.offset, partitions, at, now))
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.events_in (ingestor, topic, partition, offset, partitions, watermark, sent_at)
-			VALUES ('test@1', '%s', %d, %d, %d, '%s', '%s')`, wire.EventsTopic, partition, e.offset, partitions, at, now))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
+			VALUES (0, 'test@1', %d, '%s', %d, %d, %d, '%s', 1, '%s')`, e.offset, wire.CountsTopic, partition, e.offset, partitions, at, now))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.events_in (ingestor, topic, partition, offset, partitions, watermark, lead, sent_at)
+			VALUES ('test@1', '%s', %d, %d, %d, '%s', 1, '%s')`, wire.EventsTopic, partition, e.offset, partitions, at, now))
+		for _, topic := range topics {
+			e.commit(t, topic, int32(partition), e.offset+1)
+		}
 	}
 }
 
@@ -38,6 +41,7 @@ func (e *engines) startWorker(t *testing.T, listen string) (w *Worker, stop func
 	t.Helper()
 	config := DefaultConfig()
 	config.ClickHouse, config.Postgres, config.Listen, config.Clock = e.DSN, e.postgres, listen, ClockEvent
+	config.Brokers = []string{e.kafka}
 	w, err := New(config, quiet(), prometheus.NewRegistry())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -107,7 +111,6 @@ func TestWorker(t *testing.T) {
 	require.Nil(t, current(t, conn, "1m"), "a partition is missing")
 
 	e.heartbeat(t, asOf.Add(1500*time.Millisecond), 2, 2)
-	e.heartbeat(t, asOf.Add(time.Hour), 2, 2) // proves the blocks before it; its own watermark does not count yet
 	for _, w := range list.Windows {
 		eventually(t, w.Name+" is published for the final watermark", func() bool {
 			l := current(t, conn, w.Name)
@@ -201,15 +204,20 @@ func testPointerNeverMovesBack(t *testing.T, conn *pgx.Conn, served *list.List) 
 	}
 }
 
-// A block counts once a later one has begun. An attempt that failed is read again from its start, and proves nothing.
+// A block counts once its offsets are committed. An attempt that failed is read again from its start, and proves nothing.
 func TestProgressIsOfWholeBlocks(t *testing.T) {
 	e := startEngines(t)
+	consumers, err := newConsumers([]string{e.kafka})
+	require.NoError(t, err)
+	t.Cleanup(consumers.close)
 	land := func(offset int64, mark int) {
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
-			SELECT 0, arrayJoin(['a@1', 'b@1']) AS ingestor, 1, '%s', 0, %d + (ingestor = 'a@1') * 5, 1, toDateTime64(%d, 3), now64(3)`, wire.CountsTopic, offset, mark))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
+			SELECT 0, arrayJoin(['a@1', 'b@1']) AS ingestor, 1, '%s', 0, %d + (ingestor = 'a@1') * 5, 1, toDateTime64(%d, 3), 1, now64(3)`, wire.CountsTopic, offset, mark))
 	}
 	marks := func() map[string]int64 {
-		rows, err := readProgress(t.Context(), e.conn, narrowRange)
+		committed, err := consumers.committed(t.Context())
+		require.NoError(t, err)
+		rows, err := readProgress(t.Context(), e.conn, committed, narrowRange)
 		require.NoError(t, err)
 		found := map[string]int64{}
 		for _, row := range rows {
@@ -218,14 +226,19 @@ func TestProgressIsOfWholeBlocks(t *testing.T) {
 		return found
 	}
 	land(10, 100)
-	require.Empty(t, marks(), "one block proves nothing, not even of the ingestor that came first in it")
-	land(20, 200)
+	require.Empty(t, marks(), "nothing has been committed yet, the group is unknown")
+	e.commit(t, wire.CountsTopic, 1, 1000)
+	require.Empty(t, marks(), "another partition")
+	e.commit(t, wire.CountsTopic, 0, 11)
+	require.Equal(t, map[string]int64{"b@1": 100}, marks())
+	e.commit(t, wire.CountsTopic, 0, 16)
 	require.Equal(t, map[string]int64{"a@1": 100, "b@1": 100}, marks())
+	land(20, 200)
 	for range 2 { // the block of offset 20 fails in some view, and is read again with what came since
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
-			SELECT 0, 'a@1', 1, '%s', 0, arrayJoin([20, 40]), 1, toDateTime64(400, 3), now64(3)`, wire.CountsTopic))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
+			SELECT 0, 'a@1', 1, '%s', 0, arrayJoin([20, 40]), 1, toDateTime64(400, 3), 1, now64(3)`, wire.CountsTopic))
 		require.Equal(t, map[string]int64{"a@1": 100, "b@1": 100}, marks())
 	}
-	land(50, 500)
+	e.commit(t, wire.CountsTopic, 0, 41)
 	require.Equal(t, map[string]int64{"a@1": 400, "b@1": 200}, marks())
 }

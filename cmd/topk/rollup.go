@@ -24,6 +24,7 @@ func rollupCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&config.ClickHouse, "clickhouse", config.ClickHouse, "ClickHouse DSN, over HTTP")
 	flags.StringVar(&config.Postgres, "postgres", config.Postgres, "PostgreSQL DSN")
+	flags.StringSliceVar(&config.Brokers, "kafka", config.Brokers, "Kafka brokers, host:port, separated by commas")
 	flags.StringVar(&config.Listen, "listen", config.Listen, "host:port of /healthz, /readyz and /metrics")
 	flags.StringVar(&config.Clock, "clock", config.Clock, "wall, or event to follow recorded data")
 	flags.DurationVar(&config.IngestorTimeout, "ingestor-timeout", config.IngestorTimeout, "silence after which an ingestor is taken for dead")

@@ -7,6 +7,12 @@ const (
 	CountsTopic = "topk.counts.v1" // combined counts of events without flags
 )
 
+// Consumer groups of ClickHouse's queue tables. An offset is committed once every view has the block it ends.
+const (
+	EventsGroup = "topk-events"
+	CountsGroup = "topk-counts"
+)
+
 // Record headers, read as columns by the queue views. Values are decimal ASCII.
 const (
 	HeaderWatermark  = "watermark"  // epoch milliseconds: every event of this ingestor before it has been sent; 0 when unknown

@@ -1,7 +1,7 @@
 -- How far each partition has been read, a row a block and ingestor. Written by counts_progress_mv and
 -- events_progress_mv, read by the rollup worker through the query rollups/sql/progress.sql.
--- Views of one block become visible one after another, so the row of a block proves nothing about its counts. It
--- proves that the blocks before it are whole, since a partition is read by one consumer, a block at a time. That is
+-- Views of one block become visible one after another, so the row of a block proves nothing about its counts. The
+-- block is whole once the consumer group has committed its offsets: readers leave out rows that lie behind those. That is
 -- why rows stay per block.
 -- Ordered by partition, then offset: the order of its blocks.
 -- Kept a day on the wall clock, in which the newest hour is what is read.
@@ -10,7 +10,6 @@ CREATE TABLE topk.ingest_progress
     topic LowCardinality(String) COMMENT 'Kafka topic',
     partition UInt32 COMMENT 'Kafka partition',
     ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
-    first_offset Int64 COMMENT 'least offset of the block in that partition, whoever sent it',
     last_offset Int64 COMMENT 'greatest offset of that ingestor in the block',
     watermark DateTime64(3, 'UTC') COMMENT 'every event of this ingestor before it is in this block or an earlier one',
     last_seen DateTime64(3, 'UTC') COMMENT 'newest record timestamp, wall clock of the sender',

@@ -7,7 +7,7 @@
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in AS
 SELECT name AS event_id, if(row_fault = '', type, '') AS item_type, id AS item_id, at AS event_time, land AS country,
        kind AS category, tongue AS language, who AS viewer, marks AS flags, ingestor,
-       topic, partition, offset, partitions, watermark, closed, sent_at,
+       topic, partition, offset, partitions, watermark, nth <= 1 AND message_fault = '' AS lead, closed, sent_at,
        if(message_fault != '', message_fault, row_fault) AS fault, if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
@@ -60,5 +60,5 @@ FROM
 ) AS q
 LEFT ARRAY JOIN event_ids AS name, item_types AS type, item_ids AS id, event_times AS at, countries AS land,
                 categories AS kind, languages AS tongue, viewers AS who, flag_lists AS marks,
-                faults AS row_fault, raws AS row_raw
+                arrayEnumerate(event_ids) AS nth, faults AS row_fault, raws AS row_raw
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0

@@ -12,7 +12,7 @@
 CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in AS
 SELECT type AS item_type, id AS item_id, land AS country, kind AS category, tongue AS language,
        at AS second, if(row_fault = '', views, 0) AS n, ingestor, sequence,
-       topic, partition, offset, partitions, watermark, closed, sent_at,
+       topic, partition, offset, partitions, watermark, nth <= 1 AND message_fault = '' AS lead, closed, sent_at,
        if(message_fault != '', message_fault, row_fault) AS fault, if(message_fault != '', message_raw, row_raw) AS raw
 FROM
 (
@@ -58,5 +58,6 @@ FROM
     FROM topk.counts_queue AS q
 ) AS q
 LEFT ARRAY JOIN item_types AS type, item_ids AS id, countries AS land, categories AS kind, languages AS tongue,
-                seconds AS at, ns AS views, faults AS row_fault, raws AS row_raw
+                seconds AS at, ns AS views,
+                arrayEnumerate(ns) AS nth, faults AS row_fault, raws AS row_raw
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
