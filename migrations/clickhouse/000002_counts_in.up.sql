@@ -1,7 +1,6 @@
 -- Every view of combined counts reads this Null table, so all see the same block. Fed by counts_queue_mv, and
 -- by INSERT INTO topk.counts_in SELECT ... when live states are rebuilt by hand.
--- Grain: one combined row, n views of (item, dimensions) in one second, or n = 0: a heartbeat, or a row at
--- fault.
+-- Grain: one combined row, n views of (item, dimensions) in one second. Not valid: a heartbeat, or what is at fault.
 -- The virtual columns of Kafka are ordinary columns here. A row written by hand leaves them at their defaults, and takes an
 -- ingestor and a sequence that no other rows have: equal rows of one sequence are one row of counts_second.
 CREATE TABLE topk.counts_in
@@ -12,7 +11,7 @@ CREATE TABLE topk.counts_in
     category LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
     language LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     second DateTime('UTC') COMMENT 'event time, floored to the second',
-    n UInt64 COMMENT 'views, 0 in a heartbeat',
+    n UInt64 COMMENT 'views',
     ingestor LowCardinality(String) COMMENT 'unique to a process start: name@start',
     sequence UInt64 COMMENT 'unique to a message of that ingestor',
     topic LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
@@ -23,8 +22,9 @@ CREATE TABLE topk.counts_in
     lead UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
-    fault String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
-    raw String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
+    valid UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    fault String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    raw String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
 )
 ENGINE = Null
 COMMENT 'combined counts on their way into every view'

@@ -1,9 +1,9 @@
 -- Every view of single events reads this Null table. Fed by events_queue_mv, and by hand in a backfill.
--- Grain: one accepted event, or no item_type: a heartbeat, or a row at fault.
+-- Grain: one accepted event. Not valid: a heartbeat, or what is at fault.
 CREATE TABLE topk.events_in
 (
     event_id String COMMENT 'chosen by the client, a retry repeats it',
-    item_type LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a heartbeat',
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ...',
     item_id String COMMENT 'opaque bytes, compared exactly',
     event_time DateTime64(3, 'UTC') COMMENT 'when it was viewed',
     country LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
@@ -20,8 +20,9 @@ CREATE TABLE topk.events_in
     lead UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
-    fault String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
-    raw String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
+    valid UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    fault String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    raw String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
 )
 ENGINE = Null
 COMMENT 'single events on their way into every view'

@@ -3,4 +3,4 @@ CREATE MATERIALIZED VIEW topk.events_mv TO topk.events AS
 SELECT event_id, item_type, item_id, event_time, country, category, language, viewer, flags, ingestor,
        sent_at AS received_at
 FROM topk.events_in
-WHERE item_type != ''
+WHERE valid = 1

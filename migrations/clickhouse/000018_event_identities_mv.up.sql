@@ -2,4 +2,4 @@
 CREATE MATERIALIZED VIEW topk.event_identities_mv TO topk.event_identities AS
 SELECT item_type, toDateTime(event_time, 'UTC') AS second, topk_event_identity(item_id, event_time, event_id) AS identity
 FROM topk.events_in
-WHERE item_type != '' AND empty(flags)
+WHERE valid = 1 AND empty(flags)

@@ -2,5 +2,5 @@
 CREATE MATERIALIZED VIEW topk.landed_mv TO topk.landed AS
 SELECT item_type, second, ingestor, sequence, sum(c.n) AS n
 FROM topk.counts_in AS c
-WHERE c.n > 0 AND topic != ''
+WHERE valid = 1 AND topic != ''
 GROUP BY item_type, second, ingestor, sequence

@@ -12,7 +12,7 @@ FROM
     (
         SELECT item_type, item_id, toStartOfInterval(second, INTERVAL 10 SECOND) AS bucket, sum(c.n) AS views
         FROM topk.counts_in AS c
-        WHERE c.n > 0
+        WHERE valid = 1
         GROUP BY item_type, item_id, bucket
     )
     GROUP BY item_type, bucket

@@ -8,7 +8,7 @@ FROM
     SELECT item_type, item_id, 'global' AS slice, toStartOfMinute(second) AS bucket,
            topk_cms_width(slice) AS width, sum(c.n) AS views
     FROM topk.counts_in AS c
-    WHERE c.n > 0
+    WHERE valid = 1
     GROUP BY item_type, item_id, bucket
 )
 ARRAY JOIN topk_cms_rows() AS row

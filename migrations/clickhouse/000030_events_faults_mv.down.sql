@@ -1,0 +1,1 @@
+DROP VIEW topk.events_faults_mv SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.counts_faults_mv SYNC
