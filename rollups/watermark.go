@@ -21,6 +21,7 @@ type progress struct {
 	lastSeen   time.Time
 	closed     bool
 	partitions uint32
+	lastOffset int64 // of its newest message
 }
 
 // place is a partition of a topic.
@@ -111,27 +112,21 @@ func partitionMark(rows []progress, timeout time.Duration) time.Time {
 	return least
 }
 
-// newestStarts leaves out ingestors that a later start of the same name has superseded.
+// newestStarts leaves out ingestors of one partition that another start of the same name has superseded: the one with the
+// newest message lives. A start fences those before it, so nothing of theirs comes after its first message. The time in the
+// name does not say which is newer: a clock may have been set back in between.
 func newestStarts(rows []progress) []progress {
-	latest := map[string]string{}
+	latest := map[string]progress{}
 	for _, row := range rows {
-		name, start, _ := strings.Cut(row.ingestor, "@")
-		if have, ok := latest[name]; !ok || laterStart(start, have) {
-			latest[name] = start
+		name, _, _ := strings.Cut(row.ingestor, "@")
+		if have, ok := latest[name]; !ok || row.lastOffset > have.lastOffset {
+			latest[name] = row
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(row progress) bool {
-		name, start, _ := strings.Cut(row.ingestor, "@")
-		return latest[name] != start
+		name, _, _ := strings.Cut(row.ingestor, "@")
+		return latest[name].ingestor != row.ingestor
 	})
-}
-
-// laterStart compares decimal numbers of any length as texts.
-func laterStart(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a > b
 }
 
 const (
@@ -169,7 +164,8 @@ func readProgress(ctx context.Context, conn driver.Conn, blocks time.Duration) (
 	err := read(ctx, conn, "progress", parameters{"range": int(blocks.Seconds())}, progressBudget, func(r driver.Rows) error {
 		var row progress
 		var closed uint8
-		if err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions); err != nil {
+		if err := r.Scan(&row.topic, &row.partition, &row.ingestor, &row.watermark, &row.lastSeen, &closed, &row.partitions,
+			&row.lastOffset); err != nil {
 			return err
 		}
 		row.closed = closed == 1
