@@ -28,13 +28,14 @@ type accumulator struct {
 	newest   int64     // newest accepted second, epoch milliseconds, committed or not
 	lastSeen time.Time // wall clock of the last accepted event
 	late     int64     // events before it are late: the last watermark sent
+	ids      *conflicts
 
 	early chan struct{} // asks for a flush now
 }
 
 func newAccumulator(cfg *Config, m *metrics, now func() time.Time) *accumulator {
 	return &accumulator{
-		cfg: cfg, rules: newTimeRules(*cfg), metrics: m, now: now,
+		cfg: cfg, rules: newTimeRules(*cfg), metrics: m, now: now, ids: newConflicts(),
 		swapped: make(chan struct{}), early: make(chan struct{}, 1),
 	}
 }
@@ -50,7 +51,7 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	now := a.now()
 	nowMs := now.UnixMilli()
 	before := b.accepted
-	var restamped, late int
+	var restamped, late, conflicts int
 	for i := range r.events {
 		e := &r.events[i]
 		millis, moved, problem := a.rules.place(e, nowMs, a.newest)
@@ -65,6 +66,9 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 			late++
 		}
 		e.Millis = millis
+		if a.ids.see(e) {
+			conflicts++
+		}
 		b.add(e)
 		a.newest = max(a.newest, millis-millis%1000)
 	}
@@ -74,6 +78,7 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	}
 	a.metrics.restamped.Add(float64(restamped))
 	a.metrics.late.Add(float64(late))
+	a.metrics.conflicts.Add(float64(conflicts))
 	a.metrics.bufferedRows.Set(float64(b.rows))
 	a.metrics.bufferedBytes.Set(float64(b.bytes))
 	if b.full() {
