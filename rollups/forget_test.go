@@ -122,7 +122,7 @@ func testTooManyTypes(t *testing.T, conn *pgx.Conn) {
 	}
 	_, err := publish(t.Context(), conn, lists, bodies)
 	require.NoError(t, err)
-	made := []string{"t0", "t1", "video", "hashtag"}
+	made := []string{"t0", "t1", "video"}
 	count := len(pointedTypes(t, conn, "1h"))
 	for _, look := range []int{forgetBatch, count - forgetBatch - keptTypes - len(made), 0} {
 		forgotten, err := forget(t.Context(), conn, "1h", made, start.Add(time.Hour))
