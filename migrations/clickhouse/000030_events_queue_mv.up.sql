@@ -2,7 +2,7 @@
 -- soon as one view reads it, and what another view missed by then would be lost to it.
 -- A message is one row of arrays, as in counts_queue_mv. A message without events, or at fault as a whole, is one row
 -- without an item type.
--- clean: every event of the message passes topk_valid_event, told from whole arrays as in counts_queue_mv.
+-- clean: every event of the message passes topk_event_fault, told from whole arrays as in counts_queue_mv.
 -- Rows at fault go through as well, for dead_letters: they have a fault and no item type, like a heartbeat.
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in AS
 SELECT name AS event_id, if(row_fault = '', type, '') AS item_type, id AS item_id, at AS event_time, land AS country,
@@ -31,13 +31,7 @@ FROM
                        'event_time', toString(q.event_time), 'country', toString(q.country),
                        'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer),
                        'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
-           arrayStringConcat(q.item_id, ',') AS all_ids,
-           least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'),
-                 arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256,
-                 arrayMin(x -> length(x), q.event_id) >= 1, arrayMax(x -> length(x), q.event_id) <= 64,
-                 arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)),
-                 arrayMin(x -> toUnixTimestamp64Milli(x), q.event_time) >= 1,
-                 arrayMax(x -> toUnixTimestamp64Milli(x), q.event_time) <= 4102444799999) AS clean,
+           least(message_fault = '', topk_clean_events(q.item_type, q.item_id, q.event_time, q.event_id)) AS clean,
            if(message_fault = '', q.event_id, []) AS event_ids,
            if(message_fault = '', q.item_type, []) AS item_types,
            if(message_fault = '', q.item_id, []) AS item_ids,
@@ -48,7 +42,7 @@ FROM
            if(message_fault = '', q.viewer, []) AS viewers,
            if(message_fault = '', q.flags, []) AS flag_lists,
            arrayResize(if(clean, [], arrayMap((type, id, at, name) ->
-               if(type = '' OR topk_valid_event(type, id, at, name), '', topk_event_fault(type, id, at, name)),
+               if(type = '', '', topk_event_fault(type, id, at, name)),
                item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
            arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '',
                substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at),

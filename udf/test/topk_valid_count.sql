@@ -1,8 +1,10 @@
--- One row a rule, at both sides of its edge. Validity and the fault that is named agree in every row.
+-- One row a rule, at both sides of its edge. In every row the verdicts agree: validity, the fault that is named, and that on a
+-- message which holds the row, alone and between good ones.
 SELECT leftUTF8(item_type, 40) AS item_type, substring(hex(item_id), 1, 24) AS item_id_hex, length(item_id) AS bytes,
        toUnixTimestamp(second) AS second, n,
        topk_valid_count(item_type, item_id, second, n) AS valid, topk_count_fault(item_type, item_id, second, n) AS fault,
-       valid = (fault = '') AS agree
+       valid = (fault = '') AND valid = topk_clean_counts([item_type], [item_id], [second], [n])
+           AND valid = topk_clean_counts(['video', item_type, 'video'], ['a', item_id, 'a'], [toDateTime(1764547200, 'UTC'), second, toDateTime(1764547200, 'UTC')], [1, n, 1]) AS agree
 FROM values('item_type String, item_id String, second DateTime(\'UTC\'), n UInt64',
     ('video', 'a', 1764547200, 1), ('h', '🎬', 1764547200, 1), ('hash_tag_9', 'مرحبا', 1764547200, 1),
     (concat('a', repeat('b', 31)), 'a', 1764547200, 1), (concat('a', repeat('b', 32)), 'a', 1764547200, 1),

@@ -1,8 +1,10 @@
--- One row a rule, at both sides of its edge. Validity and the fault that is named agree in every row.
+-- One row a rule, at both sides of its edge. In every row the verdicts agree: validity, the fault that is named, and that on a
+-- message which holds the row, alone and between good ones.
 SELECT leftUTF8(item_type, 40) AS item_type, substring(hex(item_id), 1, 24) AS item_id_hex, length(item_id) AS bytes,
        toUnixTimestamp64Milli(event_time) AS milliseconds, length(event_id) AS event_id_bytes,
        topk_valid_event(item_type, item_id, event_time, event_id) AS valid,
-       topk_event_fault(item_type, item_id, event_time, event_id) AS fault, valid = (fault = '') AS agree
+       topk_event_fault(item_type, item_id, event_time, event_id) AS fault, valid = (fault = '') AND valid = topk_clean_events([item_type], [item_id], [event_time], [event_id])
+           AND valid = topk_clean_events(['video', item_type, 'video'], ['a', item_id, 'a'], [toDateTime64('2026-01-01 00:00:00', 3, 'UTC'), event_time, toDateTime64('2026-01-01 00:00:00', 3, 'UTC')], ['e1', event_id, 'e1']) AS agree
 FROM
 (
     SELECT item_type, item_id, fromUnixTimestamp64Milli(ms, 'UTC') AS event_time, event_id
