@@ -42,6 +42,8 @@ type follower struct {
 	memory     *memory
 	metrics    *metrics
 	log        *slog.Logger
+
+	compared time.Time // when memory was last made equal to PostgreSQL as a whole
 }
 
 // run follows until ctx ends. PostgreSQL being away is no error: what is in memory stays, and the follower tries again.
@@ -95,16 +97,20 @@ func (f *follower) session(ctx context.Context) (loaded bool, err error) {
 	}
 }
 
-// next waits for a notification and takes the list it names, or compares everything when there was none for a while.
+// next waits for a notification and takes the list it names, or compares everything when that was long ago.
 func (f *follower) next(ctx context.Context, conn *pgx.Conn) error {
-	waiting, cancel := context.WithTimeout(ctx, pollEvery)
+	left := time.Until(f.compared.Add(pollEvery))
+	if left <= 0 { // also while notifications never end
+		return f.reload(ctx, conn, f.memory.load())
+	}
+	waiting, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	notification, err := conn.WaitForNotification(waiting)
 	switch {
 	case err == nil:
 		return f.take(ctx, conn, notification.Payload)
 	case ctx.Err() == nil && errors.Is(waiting.Err(), context.DeadlineExceeded) && !conn.IsClosed():
-		return f.reload(ctx, conn, f.memory.load())
+		return nil
 	}
 	return fmt.Errorf("wait for a publish: %w", err)
 }
@@ -123,15 +129,21 @@ func (f *follower) take(ctx context.Context, conn *pgx.Conn, payload string) err
 		return f.reload(ctx, conn, f.memory.load())
 	}
 	key := list.Key{ItemType: named.ItemType, Window: named.Window, Slice: named.Slice}
-	if held := f.memory.load().lists[key]; held != nil && held.list.Version == named.Version {
+	now := f.memory.load()
+	if held := now.lists[key]; held != nil && held.list.Version == named.Version {
 		return nil
+	}
+	if len(now.types) >= list.MaxItemTypes && !now.knows(key.ItemType) {
+		f.metrics.loads.WithLabelValues(loadPutOff).Inc()
+		return nil // the next comparison chooses the types that are served
 	}
 	querying, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	var row currentRow
 	err := conn.QueryRow(querying, currentListSQL, key.ItemType, key.Window, key.Slice).Scan(row.targets()...)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // withdrawn again; the poll sees to it
+		f.memory.remove(key) // its item type has been forgotten
+		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("load a list: %w", err)
@@ -152,7 +164,7 @@ func (f *follower) reload(ctx context.Context, conn *pgx.Conn, held *snapshot) e
 			versions = append(versions, s.list.Version)
 		}
 	}
-	rows, err := conn.Query(querying, currentListsSQL, versions)
+	rows, err := conn.Query(querying, currentListsSQL, versions, list.MaxItemTypes)
 	if err != nil {
 		return fmt.Errorf("load lists: %w", err)
 	}
@@ -171,6 +183,7 @@ func (f *follower) reload(ctx context.Context, conn *pgx.Conn, held *snapshot) e
 		return fmt.Errorf("load lists: %w", err)
 	}
 	f.memory.replace(lists)
+	f.compared = time.Now()
 	f.metrics.reloads.Inc()
 	return nil
 }

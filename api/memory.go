@@ -19,6 +19,12 @@ type snapshot struct {
 	types []string // item types that have a list, in order
 }
 
+// knows says whether an item type has a list.
+func (s *snapshot) knows(itemType string) bool {
+	_, found := slices.BinarySearch(s.types, itemType)
+	return found
+}
+
 // load returns the newest snapshot, or nil before the first one.
 func (m *memory) load() *snapshot {
 	return m.current.Load()
@@ -35,10 +41,23 @@ func (m *memory) replace(lists map[list.Key]*served) {
 
 // put serves one more list, or another version of one.
 func (m *memory) put(s *served) {
+	lists := m.copied()
+	lists[s.list.Key()] = s
+	m.replace(lists)
+}
+
+// remove serves a list no longer.
+func (m *memory) remove(key list.Key) {
+	lists := m.copied()
+	delete(lists, key)
+	m.replace(lists)
+}
+
+// copied is a map of the served lists that may be changed.
+func (m *memory) copied() map[list.Key]*served {
 	lists := make(map[list.Key]*served)
 	if old := m.load(); old != nil {
 		maps.Copy(lists, old.lists)
 	}
-	lists[s.list.Key()] = s
-	m.replace(lists)
+	return lists
 }

@@ -12,6 +12,7 @@ import (
 const (
 	loadOK     = "ok"
 	loadFailed = "unreadable"
+	loadPutOff = "put_off" // of a new item type, while there are as many as may be
 )
 
 // metrics are the API's own. Labels are bounded: routes, statuses and windows.

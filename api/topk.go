@@ -84,15 +84,11 @@ func joined(values []string) string {
 // neverPublished answers for a list that does not exist: an unknown item type is the caller's mistake, anything else is an
 // empty list with a reason, so that a dashboard shows nothing instead of an error while the first list is made.
 func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error {
-	known := false
-	for _, itemType := range lists.types {
-		known = known || itemType == q.key.ItemType
-	}
 	reason := fmt.Sprintf("no list of window %s has been published for %s yet", q.key.Window, q.key.ItemType)
 	switch {
 	case len(lists.types) == 0:
 		reason = "no list has been published yet: nothing has been counted, or the rollup worker is not running"
-	case !known:
+	case !lists.knows(q.key.ItemType):
 		return problem.New(http.StatusNotFound, fmt.Sprintf("unknown item_type %q; known: %s",
 			q.key.ItemType, joinSome(lists.types)))
 	}

@@ -28,6 +28,7 @@ type accumulator struct {
 	newest   int64     // newest accepted second, epoch milliseconds, committed or not
 	lastSeen time.Time // wall clock of the last accepted event
 	late     int64     // events before it are late: the last watermark sent
+	ids      *conflicts
 
 	early  chan struct{} // asks for a flush now
 	turned chan struct{} // tells that the newest second is a new one, on the wall clock
@@ -35,7 +36,7 @@ type accumulator struct {
 
 func newAccumulator(cfg *Config, m *metrics, now func() time.Time) *accumulator {
 	return &accumulator{
-		cfg: cfg, rules: newTimeRules(*cfg), metrics: m, now: now,
+		cfg: cfg, rules: newTimeRules(*cfg), metrics: m, now: now, ids: newConflicts(),
 		swapped: make(chan struct{}), early: make(chan struct{}, 1), turned: make(chan struct{}, 1),
 	}
 }
@@ -51,7 +52,7 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	now := a.now()
 	nowMs := now.UnixMilli()
 	before, newest := b.accepted, a.newest
-	var restamped, late int
+	var restamped, late, conflicts int
 	for i := range r.events {
 		e := &r.events[i]
 		millis, moved, problem := a.rules.place(e, nowMs, a.newest)
@@ -66,6 +67,9 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 			late++
 		}
 		e.Millis = millis
+		if a.ids.see(e) {
+			conflicts++
+		}
 		b.add(e)
 		a.newest = max(a.newest, millis-millis%1000)
 	}
@@ -75,6 +79,7 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	}
 	a.metrics.restamped.Add(float64(restamped))
 	a.metrics.late.Add(float64(late))
+	a.metrics.conflicts.Add(float64(conflicts))
 	a.metrics.bufferedRows.Set(float64(b.rows))
 	a.metrics.bufferedBytes.Set(float64(b.bytes))
 	if a.newest > newest && a.cfg.Clock == ClockWall {

@@ -9,6 +9,7 @@ import (
 // metrics of one ingestor. Labels are bounded: kinds, causes and statuses, never an item.
 type metrics struct {
 	accepted, restamped, late   prometheus.Counter
+	conflicts                   prometheus.Counter     // ids seen again with another item or hour
 	rejected                    *prometheus.CounterVec // kind of problem
 	refused                     *prometheus.CounterVec // status of requests answered with an error as a whole
 	flushes, failures           prometheus.Counter
@@ -36,9 +37,11 @@ func newMetrics(reg prometheus.Registerer, waiting func() float64) *metrics {
 		return g
 	}
 	m := &metrics{
-		accepted:      counter("accepted_events_total", "Events committed in Kafka."),
-		restamped:     counter("restamped_events_total", "Events whose time was too far ahead and became the ingestor's own."),
-		late:          counter("late_events_total", "Events older than the watermark sent before them."),
+		accepted:  counter("accepted_events_total", "Events committed in Kafka."),
+		restamped: counter("restamped_events_total", "Events whose time was too far ahead and became the ingestor's own."),
+		late:      counter("late_events_total", "Events older than the watermark sent before them."),
+		conflicts: counter("conflicts_total",
+			"Events whose id came lately with another item or hour of its time: by contract another event, so both are counted."),
 		rejected:      vec("rejected_events_total", "Events refused one by one, by the kind of problem.", "kind"),
 		refused:       vec("refused_requests_total", "Requests refused as a whole, by HTTP status.", "status"),
 		flushes:       counter("flushes_total", "Transactions committed."),

@@ -9,7 +9,7 @@ import (
 	"topk/internal/list"
 )
 
-// metrics are bounded: windows and steps are few, and item types are at most maxItemTypes at a time.
+// metrics are bounded: windows and steps are few, and item types are those that lists are made of, maxItemTypes at most.
 type metrics struct {
 	asOf        prometheus.Gauge
 	watermark   prometheus.Gauge
@@ -29,6 +29,7 @@ type metrics struct {
 	rolled      prometheus.Counter
 	drops       prometheus.Counter
 	pruned      prometheus.Counter
+	forgotten   prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -65,6 +66,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		rolled:      counter("rolled_up_total", "Hours and days whose sketches were filled."),
 		drops:       counter("dropped_partitions_total", "Old partitions dropped."),
 		pruned:      counter("pruned_versions_total", "Old versions removed."),
+		forgotten:   counter("forgotten_lists_total", "Lists no longer served, because none had been made of their item type for long."),
 	}
 }
 
@@ -94,6 +96,25 @@ func (m *metrics) list(l *list.List) {
 	m.floor.WithLabelValues(l.ItemType, l.Window).Set(float64(l.Floor))
 	m.items.WithLabelValues(l.ItemType, l.Window).Set(float64(len(l.Items)))
 	m.listAsOf.WithLabelValues(l.ItemType, l.Window).Set(float64(l.AsOf.Unix()))
+}
+
+// ofLists are the gauges that name an item type.
+func (m *metrics) ofLists() []*prometheus.GaugeVec {
+	return []*prometheus.GaugeVec{m.certified, m.overcount, m.floor, m.items, m.listAsOf}
+}
+
+// forget drops what is told of an item type's lists of a window.
+func (m *metrics) forget(itemType, window string) {
+	for _, gauge := range m.ofLists() {
+		gauge.DeleteLabelValues(itemType, window)
+	}
+}
+
+// forgetAll drops what is told of all lists: a worker that does not lead makes none.
+func (m *metrics) forgetAll() {
+	for _, gauge := range m.ofLists() {
+		gauge.Reset()
+	}
 }
 
 func (m *metrics) step(window, step string, took time.Duration) {

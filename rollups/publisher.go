@@ -18,6 +18,7 @@ type publisher struct {
 	builder  *Builder
 	schedule *schedule
 	last     map[string][]byte // item type -> the list last published
+	forgot   time.Time         // as_of of the last look for lists that are made no more
 }
 
 // run builds for asOf, and publishes what differs from the last lists.
@@ -55,6 +56,9 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	for i, l := range changed {
 		p.last[l.ItemType] = bodies[i]
 		p.worker.metrics.list(l)
+	}
+	if err := p.forget(ctx, lists, asOf); err != nil {
+		return err
 	}
 	p.schedule.done(began, asOf, time.Since(began))
 	return nil

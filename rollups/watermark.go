@@ -21,7 +21,7 @@ type progress struct {
 	lastSeen   time.Time
 	closed     bool
 	partitions uint32
-	lastOffset int64
+	lastOffset int64 // of its newest message
 }
 
 // place is a partition of a topic.
@@ -112,27 +112,21 @@ func partitionMark(rows []progress, timeout time.Duration) time.Time {
 	return least
 }
 
-// newestStarts leaves out ingestors that a later start of the same name has superseded.
+// newestStarts leaves out ingestors of one partition that another start of the same name has superseded: the one with the
+// newest message lives. A start fences those before it, so nothing of theirs comes after its first message. The time in the
+// name does not say which is newer: a clock may have been set back in between.
 func newestStarts(rows []progress) []progress {
-	latest := map[string]string{}
+	latest := map[string]progress{}
 	for _, row := range rows {
-		name, start, _ := strings.Cut(row.ingestor, "@")
-		if have, ok := latest[name]; !ok || laterStart(start, have) {
-			latest[name] = start
+		name, _, _ := strings.Cut(row.ingestor, "@")
+		if have, ok := latest[name]; !ok || row.lastOffset > have.lastOffset {
+			latest[name] = row
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(rows), func(row progress) bool {
-		name, start, _ := strings.Cut(row.ingestor, "@")
-		return latest[name] != start
+		name, _, _ := strings.Cut(row.ingestor, "@")
+		return latest[name].ingestor != row.ingestor
 	})
-}
-
-// laterStart compares decimal numbers of any length as texts.
-func laterStart(a, b string) bool {
-	if len(a) != len(b) {
-		return len(a) > len(b)
-	}
-	return a > b
 }
 
 const (

@@ -22,6 +22,11 @@ func closed(p progress) progress {
 	return p
 }
 
+func offset(n int64, p progress) progress {
+	p.lastOffset = n
+	return p
+}
+
 func TestWatermarkIsTheLeastOfLiveIngestorsAndPartitions(t *testing.T) {
 	const counts, events = wire.CountsTopic, wire.EventsTopic
 	second := one(counts, "a@1", 3_500, 9_000)
@@ -40,11 +45,18 @@ func TestWatermarkIsTheLeastOfLiveIngestorsAndPartitions(t *testing.T) {
 		"slow is not":     {rows: []progress{one(counts, "a@1", 1_000, 9_000), one(counts, "b@1", 26_100, 24_000), one(events, "a@1", 29_000, 9_000)}, mark: 1_000},
 		"alone is never dead": {rows: []progress{one(counts, "a@1", 1_000, 9_000), one(events, "a@1", 2_000, 900_000)},
 			mark: 1_000},
-		"a new start supersedes": {rows: []progress{one(counts, "a@999", 1_000, 9_000), one(counts, "a@1000", 8_000, 9_000), one(events, "a@1000", 9_000, 9_000)}, mark: 8_000},
-		"two partitions":         {rows: []progress{one(counts, "a@1", 7_900, 9_000), second, one(events, "a@1", 9_000, 9_000)}, mark: 3_500},
-		"missing partition":      {rows: []progress{second, one(events, "a@1", 9_000, 9_000)}, missing: []string{counts + "/0"}},
-		"missing topic":          {rows: []progress{one(counts, "a@1", 7_900, 9_000)}, missing: []string{events}},
-		"nothing":                {missing: []string{counts, events}},
+		"a new start supersedes": {rows: []progress{offset(70, one(counts, "a@999", 1_000, 9_000)), offset(75, one(counts, "a@1000", 8_000, 9_000)),
+			one(events, "a@1000", 9_000, 9_000)}, mark: 8_000},
+		"also one whose clock is behind": {rows: []progress{offset(75, one(counts, "a@999", 3_000, 3_000)), offset(70, one(counts, "a@1000", 1_000, 9_000)),
+			one(events, "a@999", 9_000, 9_000)}, mark: 3_000},
+		"each partition by itself": {rows: []progress{offset(75, one(counts, "a@999", 3_000, 3_000)), offset(70, one(counts, "a@1000", 1_000, 9_000)),
+			offset(40, one(events, "a@1000", 9_000, 9_000))}, mark: 3_000},
+		"names are told apart": {rows: []progress{offset(75, one(counts, "a@1", 3_000, 9_000)), offset(70, one(counts, "ab@1", 2_000, 9_000)),
+			one(events, "a@1", 9_000, 9_000)}, mark: 2_000},
+		"two partitions":    {rows: []progress{one(counts, "a@1", 7_900, 9_000), second, one(events, "a@1", 9_000, 9_000)}, mark: 3_500},
+		"missing partition": {rows: []progress{second, one(events, "a@1", 9_000, 9_000)}, missing: []string{counts + "/0"}},
+		"missing topic":     {rows: []progress{one(counts, "a@1", 7_900, 9_000)}, missing: []string{events}},
+		"nothing":           {missing: []string{counts, events}},
 	} {
 		line := lowest(c.rows, 15*time.Second)
 		require.Equal(t, c.missing, line.missing, name)

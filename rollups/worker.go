@@ -137,6 +137,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	w.log.Info("this worker leads")
 	w.metrics.leading.Set(1)
 	defer w.metrics.leading.Set(0)
+	defer w.metrics.forgetAll()
 	defer l.release()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.hold(ctx, func() { w.elected.Store(time.Now().UnixNano()) }) })

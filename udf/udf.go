@@ -19,7 +19,7 @@ type Function struct {
 	Drop   string // DROP FUNCTION IF EXISTS
 }
 
-// Functions returns every function in the order of its name. None of them calls another one.
+// Functions returns every function in the order of its name. They may be created in any order, also those that call another.
 func Functions() ([]Function, error) {
 	names, err := fs.Glob(files, "*.sql")
 	if err != nil {

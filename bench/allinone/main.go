@@ -7,12 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"topk/bench/stack"
@@ -20,55 +16,34 @@ import (
 )
 
 type options struct {
-	binary   string
+	*stack.Command
 	rates    string
 	duration time.Duration
 	warmUp   time.Duration
 	items    uint64
 	zipf     float64
-	offset   int
-	dir      string
-	keep     bool
 }
 
 func main() {
-	o := options{}
-	flag.StringVar(&o.binary, "topk", "bin/topk", "the binary")
+	o := options{Command: stack.NewCommand("allinone")}
 	flag.StringVar(&o.rates, "rates", "100000", "events per second, separated by commas: each on a fresh stack")
 	flag.DurationVar(&o.duration, "duration", 2*time.Minute, "of each rate")
 	flag.DurationVar(&o.warmUp, "warm-up", 15*time.Second, "at the same rate before the clock starts")
 	flag.Uint64Var(&o.items, "items", 10_000_000, "distinct items")
 	flag.Float64Var(&o.zipf, "zipf", 1.1, "exponent of their popularity")
-	flag.IntVar(&o.offset, "port-offset", 3000, "moves the default ports")
-	flag.StringVar(&o.dir, "dir", "", "folder for data and logs (default a temporary one)")
-	flag.BoolVar(&o.keep, "keep", false, "keep the temporary folder")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, o)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "allinone:", err)
-		os.Exit(1)
-	}
+	o.Run(func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	dir := o.dir
-	if dir == "" {
-		temporary, err := os.MkdirTemp("", "topk-allinone-")
-		if err != nil {
-			return err
-		}
-		if !o.keep {
-			defer func() { _ = os.RemoveAll(temporary) }()
-		}
-		dir = temporary
-	}
 	for _, rate := range strings.Split(o.rates, ",") {
 		if _, err := strconv.ParseFloat(rate, 64); err != nil {
 			return fmt.Errorf("rates: %w", err)
 		}
-		m, err := measure(ctx, o, rate, filepath.Join(dir, rate))
+		var m measurement
+		err := o.OnStack(ctx, rate, func(s *stack.Stack) (err error) {
+			m, err = measure(ctx, o, s, rate)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("at %s events/s: %w", rate, err)
 		}
@@ -85,38 +60,14 @@ type measurement struct {
 }
 
 // measure drives a fresh stack at one rate.
-func measure(ctx context.Context, o options, rate, dir string) (m measurement, err error) {
-	s, err := stack.Start(ctx, stack.Config{Binary: o.binary, Dir: dir, PortOffset: o.offset})
-	if err != nil {
-		return m, err
-	}
-	defer func() {
-		if stopErr := s.Stop(); err == nil {
-			err = stopErr
-		}
-	}()
-	shape := []string{"--rate", rate, "--items", strconv.FormatUint(o.items, 10), "--zipf", strconv.FormatFloat(o.zipf, 'g', -1, 64)}
+func measure(ctx context.Context, o options, s *stack.Stack, rate string) (m measurement, err error) {
+	shape := []string{"--probe", "--rate", rate, "--items", strconv.FormatUint(o.items, 10), "--zipf", strconv.FormatFloat(o.zipf, 'g', -1, 64)}
 	if o.warmUp > 0 {
-		if _, err := s.Load(ctx, o.binary, append(shape, "--seed", "2", "--duration", o.warmUp.String(), "--probe")...); err != nil {
+		if _, err := s.Load(ctx, o.Binary, append(shape, "--seed", "2", "--duration", o.warmUp.String())...); err != nil {
 			return m, fmt.Errorf("warm up: %w", err)
 		}
 	}
-	watcher, err := s.Watch()
-	if err != nil {
-		return m, err
-	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	var group sync.WaitGroup
-	var watchErr error
-	group.Go(func() { watchErr = watcher.Run(watching) })
-	group.Go(func() { m.lags = s.WatchLag(watching) })
-	m.load, err = s.Load(ctx, o.binary, append(shape, "--duration", o.duration.String(), "--probe")...)
-	stop()
-	group.Wait()
-	if err == nil {
-		err = watchErr
-	}
-	m.usage = watcher.Usage()
+	lag := func(ctx context.Context) { m.lags = s.WatchLag(ctx) }
+	m.load, m.usage, err = o.Watched(ctx, s, lag, append(shape, "--duration", o.duration.String())...)
 	return m, err
 }

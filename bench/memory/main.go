@@ -6,54 +6,29 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"topk/bench/stack"
 )
 
 type options struct {
-	binary   string
+	*stack.Command
 	distinct string
 	rate     float64
-	offset   int
-	dir      string
 }
 
 // services whose memory must not follow the number of items.
 var services = []string{"ingest", "rollup", "api"}
 
 func main() {
-	o := options{}
-	flag.StringVar(&o.binary, "topk", "bin/topk", "the binary")
+	o := options{Command: stack.NewCommand("memory")}
 	flag.StringVar(&o.distinct, "distinct", "1000000,50000000", "numbers of distinct items, separated by commas")
 	flag.Float64Var(&o.rate, "rate", 100_000, "events per second")
-	flag.IntVar(&o.offset, "port-offset", 3000, "moves the default ports")
-	flag.StringVar(&o.dir, "dir", "", "folder for data and logs (default a temporary one)")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, o)
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "memory:", err)
-		os.Exit(1)
-	}
+	o.Run(func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) error {
-	dir := o.dir
-	if dir == "" {
-		temporary, err := os.MkdirTemp("", "topk-memory-")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = os.RemoveAll(temporary) }()
-		dir = temporary
-	}
 	var counts []uint64
 	events := uint64(0)
 	for _, text := range strings.Split(o.distinct, ",") {
@@ -66,11 +41,14 @@ func run(ctx context.Context, o options) error {
 	}
 	var runs []map[string]stack.Usage
 	for _, n := range counts {
-		usage, err := measure(ctx, o, n, events, filepath.Join(dir, strconv.FormatUint(n, 10)))
+		err := o.OnStack(ctx, strconv.FormatUint(n, 10), func(s *stack.Stack) error {
+			usage, err := measure(ctx, o, s, n, events)
+			runs = append(runs, usage)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("with %d distinct items: %w", n, err)
 		}
-		runs = append(runs, usage)
 	}
 	write(counts, events, o.rate, runs)
 	return nil
@@ -78,16 +56,7 @@ func run(ctx context.Context, o options) error {
 
 // measure sends the events over n distinct items: evenly when there are more events than items, and each of its own item
 // otherwise, because even draws would leave a third of the items out.
-func measure(ctx context.Context, o options, n, events uint64, dir string) (usage map[string]stack.Usage, err error) {
-	s, err := stack.Start(ctx, stack.Config{Binary: o.binary, Dir: dir, PortOffset: o.offset})
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if stopErr := s.Stop(); err == nil {
-			err = stopErr
-		}
-	}()
+func measure(ctx context.Context, o options, s *stack.Stack, n, events uint64) (map[string]stack.Usage, error) {
 	rate := strconv.FormatFloat(o.rate, 'f', -1, 64)
 	args := []string{"--events", strconv.FormatUint(events, 10)}
 	if n < events {
@@ -95,23 +64,11 @@ func measure(ctx context.Context, o options, n, events uint64, dir string) (usag
 	} else {
 		args = append(args, "--rate", "0", "--spam-rate", rate)
 	}
-	watcher, err := s.Watch()
-	if err != nil {
-		return nil, err
-	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	watched := make(chan error, 1)
-	go func() { watched <- watcher.Run(watching) }()
-	report, err := s.Load(ctx, o.binary, args...)
-	stop()
-	if watchErr := <-watched; err == nil {
-		err = watchErr
-	}
+	report, usage, err := o.Watched(ctx, s, nil, args...)
 	if err == nil && report.Accepted != events {
 		err = fmt.Errorf("%d of %d events were accepted", report.Accepted, events)
 	}
-	return watcher.Usage(), err
+	return usage, err
 }
 
 // write prints the runs side by side as Markdown.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"topk/internal/apiclient"
+	"topk/internal/event"
 )
 
 //go:embed lag.sql
@@ -37,6 +39,8 @@ type Lags struct {
 func (s *Stack) WatchLag(ctx context.Context) Lags {
 	client := &http.Client{Timeout: 5 * time.Second}
 	defer client.CloseIdleConnections()
+	api := apiclient.New(s.API)
+	defer api.Close()
 	ticker := time.NewTicker(sampleEvery)
 	defer ticker.Stop()
 	var clickhouse, list []time.Duration
@@ -49,7 +53,7 @@ func (s *Stack) WatchLag(ctx context.Context) Lags {
 		if at, err := s.progress(ctx, client); err == nil && at.Unix() > 0 {
 			clickhouse = append(clickhouse, time.Since(at))
 		}
-		if at, err := s.asOf(ctx, client); err == nil {
+		if at, err := asOf(ctx, api); err == nil {
 			list = append(list, time.Since(at))
 		}
 	}
@@ -70,16 +74,12 @@ func (s *Stack) progress(ctx context.Context, client *http.Client) (time.Time, e
 	return time.UnixMilli(millis), err
 }
 
-func (s *Stack) asOf(ctx context.Context, client *http.Client) (time.Time, error) {
-	body, err := get(ctx, client, s.API+"/v1/topk?item_type=video&window=1m&k=1")
+func asOf(ctx context.Context, api *apiclient.Client) (time.Time, error) {
+	l, err := api.List(ctx, apiclient.Query{ItemType: event.DefaultItemType, Window: "1m", K: 1})
 	if err != nil {
 		return time.Time{}, err
 	}
-	list := struct {
-		AsOf time.Time `json:"as_of"`
-	}{}
-	err = json.Unmarshal(body, &list)
-	return list.AsOf, err
+	return l.AsOf, nil
 }
 
 func get(ctx context.Context, client *http.Client, address string) ([]byte, error) {

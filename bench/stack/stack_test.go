@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/internal/apiclient"
 )
 
 // fakeTopk stands in for the binary: dev writes a ready file and burns a little processor time in a child, load prints a
@@ -86,13 +88,38 @@ func TestLagIsReadFromClickHouseAndTheList(t *testing.T) {
 	progress, err := s.progress(t.Context(), server.Client())
 	require.NoError(t, err)
 	require.EqualValues(t, 1_000_000_000_000, progress.UnixMilli())
-	asOf, err := s.asOf(t.Context(), server.Client())
+	served, err := asOf(t.Context(), apiclient.New(s.API))
 	require.NoError(t, err)
-	require.WithinDuration(t, at, asOf, 0)
+	require.WithinDuration(t, at, served, 0)
 	ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 	defer cancel()
 	lags := s.WatchLag(ctx)
 	require.NotZero(t, lags.List.Samples)
 	require.Greater(t, lags.List.P50, 3*time.Second)
 	require.LessOrEqual(t, lags.List.P50, lags.List.Max)
+}
+
+// A benchmark's stack is started in its own folder, watched while the load runs, and stopped; the temporary folder goes.
+func TestCommandMeasuresOnAFreshStack(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "topk")
+	require.NoError(t, os.WriteFile(binary, []byte(fakeTopk), 0o755))
+	c := &Command{Name: "bench", Binary: binary}
+	besideEnded := false
+	err := c.within(t.Context(), func(ctx context.Context) error {
+		require.DirExists(t, c.Dir)
+		return c.OnStack(ctx, "one", func(s *Stack) error {
+			report, usage, err := c.Watched(ctx, s, func(ctx context.Context) {
+				<-ctx.Done()
+				besideEnded = true
+			}, "--rate", "5")
+			require.NoError(t, err)
+			require.EqualValues(t, 7, report.Accepted)
+			require.Contains(t, usage, "ingest")
+			require.FileExists(t, filepath.Join(c.Dir, "one", "dev.log"))
+			return nil
+		})
+	})
+	require.NoError(t, err)
+	require.True(t, besideEnded)
+	require.NoDirExists(t, c.Dir)
 }

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"topk/embedded"
+	"topk/internal/apiclient"
 	"topk/internal/list"
 	"topk/internal/truth"
 )
@@ -158,8 +157,10 @@ func awaitAsOf(ctx context.Context, api string, asOf time.Time) (*list.List, err
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	client := apiclient.New(api)
+	defer client.Close()
 	for {
-		got, err := getList(ctx, api+"/v1/topk?item_type="+demoItemType+"&window=1h&k=10")
+		got, err := client.List(ctx, apiclient.Query{ItemType: demoItemType, Window: "1h", K: 10})
 		if err == nil && got.AsOf.Equal(asOf) {
 			return got, nil
 		}
@@ -169,23 +170,6 @@ func awaitAsOf(ctx context.Context, api string, asOf time.Time) (*list.List, err
 		case <-tick.C:
 		}
 	}
-}
-
-func getList(ctx context.Context, url string) (*list.List, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d", response.StatusCode)
-	}
-	got := new(list.List)
-	return got, json.NewDecoder(response.Body).Decode(got)
 }
 
 // compare prints the served list beside the published truth, and fails when they differ.

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"topk/internal/apiclient"
+	"topk/internal/list"
 )
 
 const (
@@ -25,7 +28,7 @@ type probe struct {
 	cfg    *LoadConfig
 	prefix string
 	client *Client
-	lists  *lists
+	lists  *apiclient.Client
 
 	mu       sync.Mutex
 	waiting  map[string]*probeEvent
@@ -58,14 +61,14 @@ type ProbeReport struct {
 func newProbe(cfg *LoadConfig, run string) *probe {
 	return &probe{
 		cfg: cfg, prefix: "probe-" + run + "-", waiting: map[string]*probeEvent{},
-		client: NewClient(cfg.Ingest, probeConnections, cfg.RetryFor), lists: newLists(cfg.API),
+		client: NewClient(cfg.Ingest, probeConnections, cfg.RetryFor), lists: apiclient.New(cfg.API),
 	}
 }
 
 // run sends probes while ctx lasts, and looks for them a while longer, while looking lasts.
 func (p *probe) run(ctx, looking context.Context) error {
 	defer p.client.Close()
-	defer p.lists.close()
+	defer p.lists.Close()
 	looking, stop := context.WithCancel(looking)
 	defer stop()
 	var polling sync.WaitGroup
@@ -112,7 +115,8 @@ func (p *probe) send(ctx context.Context, n int) {
 func (p *probe) poll(ctx, looking context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	etag := ""
+	query := apiclient.Query{ItemType: probeItemType, Window: probeWindow, K: list.MaxK}
+	var last *apiclient.Answer
 	var tail time.Time
 	for {
 		select {
@@ -123,13 +127,15 @@ func (p *probe) poll(ctx, looking context.Context) {
 		if ctx.Err() != nil && tail.IsZero() {
 			tail = time.Now().Add(probeTail)
 		}
-		served, tag, err := p.lists.get(looking, probeItemType, probeWindow, etag)
+		answer, err := p.lists.Get(looking, query, last)
 		now := time.Now()
+		var served *list.List
+		if err == nil && answer != last {
+			served, err = answer.List()
+			last = answer
+		}
 		p.mu.Lock()
 		p.lastErr = err
-		if err == nil {
-			etag = tag
-		}
 		if served != nil {
 			for _, item := range served.Items {
 				p.see(item.ItemID, now)

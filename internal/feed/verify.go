@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"topk/internal/apiclient"
 	"topk/internal/list"
 )
 
@@ -45,8 +46,8 @@ func (l *load) verify(ctx context.Context) ([]Verification, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, verifyWithin)
 	defer cancel()
-	served := newLists(l.cfg.API)
-	defer served.close()
+	served := apiclient.New(l.cfg.API)
+	defer served.Close()
 	var out []Verification
 	for typeIndex, itemType := range l.cfg.ItemTypes {
 		for _, window := range verifiedWindows {
@@ -65,12 +66,13 @@ func (l *load) verify(ctx context.Context) ([]Verification, error) {
 }
 
 // covering waits for a list whose as_of is past the last event. One that begins after it would prove nothing.
-func (l *load) covering(ctx context.Context, served *lists, itemType, window string) (*list.List, error) {
+func (l *load) covering(ctx context.Context, served *apiclient.Client, itemType, window string) (*list.List, error) {
+	query := apiclient.Query{ItemType: itemType, Window: window, K: list.MaxK}
 	ticker := time.NewTicker(verifyPollEvery)
 	defer ticker.Stop()
 	var state string
 	for {
-		got, _, err := served.get(ctx, itemType, window, "")
+		got, err := served.List(ctx, query)
 		switch {
 		case err != nil:
 			state = err.Error()
@@ -150,7 +152,7 @@ func (v *Verification) checkMissing(got *list.List, absent map[string]uint64) {
 		return
 	}
 	last := uint64(0)
-	if len(got.Items) >= maxListItems {
+	if len(got.Items) >= list.MaxK {
 		last = got.Items[len(got.Items)-1].Count
 	}
 	for id, n := range absent {

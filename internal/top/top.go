@@ -1,3 +1,4 @@
+// Package top shows a list in a terminal.
 package top
 
 import (
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"topk/internal/apiclient"
 	"topk/internal/event"
 	"topk/internal/list"
 )
@@ -66,23 +68,34 @@ func Show(ctx context.Context, c Config, screen Screen) error {
 	if c.Watch && !screen.Terminal {
 		return errors.New("watch: standard output is not a terminal; leave --watch out to print the list once")
 	}
-	asked := newClient(c)
+	api := apiclient.New(c.API)
+	defer api.Close()
+	query := apiclient.Query{ItemType: c.ItemType, Window: c.Window, K: c.K}
 	if c.Watch {
-		return watch(ctx, asked, screen)
+		return watch(ctx, api, query, screen)
 	}
-	body, err := asked.fetch(ctx)
+	answer, err := api.Get(ctx, query, nil)
 	if err != nil {
-		return err
+		return harmless(err)
 	}
 	if c.JSON {
-		_, err := screen.Out.Write(append(body, '\n'))
+		_, err := screen.Out.Write(append(answer.Body, '\n'))
 		return err
 	}
-	l, err := decode(body)
+	l, err := answer.List()
 	if err != nil {
 		return err
 	}
 	columns, _ := screen.size()
 	_, err = io.WriteString(screen.Out, render(l, time.Now(), columns))
+	return err
+}
+
+// harmless is an error that may be printed: what the API said in it may hold what a terminal would obey.
+func harmless(err error) error {
+	var refused *apiclient.RefusedError
+	if errors.As(err, &refused) {
+		return &apiclient.RefusedError{Status: printable(refused.Status), Detail: printable(refused.Detail)}
+	}
 	return err
 }

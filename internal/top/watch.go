@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"topk/internal/apiclient"
 	"topk/internal/list"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // watch redraws the list each second until ctx ends, and leaves the terminal as it was.
-func watch(ctx context.Context, asked *client, screen Screen) (err error) {
+func watch(ctx context.Context, api *apiclient.Client, query apiclient.Query, screen Screen) (err error) {
 	if _, err := io.WriteString(screen.Out, enterScreen); err != nil {
 		return err
 	}
@@ -32,13 +33,19 @@ func watch(ctx context.Context, asked *client, screen Screen) (err error) {
 	}()
 	ticker := time.NewTicker(redrawEvery)
 	defer ticker.Stop()
-	var last *list.List
+	var answer *apiclient.Answer
+	var last *list.List // in trouble it stays on the screen
 	for {
-		drawn, trouble := refresh(ctx, asked, last)
+		newest, trouble := api.Get(ctx, query, answer)
 		if ctx.Err() != nil {
 			return nil
 		}
-		last = drawn
+		if trouble == nil && newest != answer {
+			var drawn *list.List
+			if drawn, trouble = newest.List(); trouble == nil {
+				answer, last = newest, drawn
+			}
+		}
 		columns, rows := screen.size()
 		if _, err := io.WriteString(screen.Out, frame(last, trouble, columns, rows)); err != nil {
 			return err
@@ -49,19 +56,6 @@ func watch(ctx context.Context, asked *client, screen Screen) (err error) {
 		case <-ticker.C:
 		}
 	}
-}
-
-// refresh asks for the list. In trouble the last one stays on the screen.
-func refresh(ctx context.Context, asked *client, last *list.List) (*list.List, error) {
-	body, err := asked.fetch(ctx)
-	if err != nil {
-		return last, err
-	}
-	l, err := decode(body)
-	if err != nil {
-		return last, err
-	}
-	return l, nil
 }
 
 // frame is one picture: drawn over the last one line by line, so that nothing flickers, and cut to the screen's height.

@@ -11,7 +11,7 @@ SELECT event_id, item_type, item_id, event_time, country, category, language, vi
        nth > 0 AND good AS valid, multiIf(nth = 0, message_fault, good, '', 'row') AS fault, raw
 FROM
 (
-    SELECT event_id, item_type, item_id, event_time, country, category, language, viewer, flags, nth,
+    SELECT event_id, toLowCardinality(type) AS item_type, item_id, event_time, country, category, language, viewer, flags, nth,
            topk_valid_event(item_type, item_id, event_time, event_id) AS good,
            ingestor, topic, partition, offset, partitions, watermark, closed, sent_at, message_fault, raw
     FROM
@@ -31,7 +31,7 @@ FROM
                substring(_raw_message, 1, 65536) AS raw
         FROM topk.events_queue AS q
     )
-    LEFT ARRAY JOIN if(message_fault = '', event_ids, []) AS event_id, if(message_fault = '', types, []) AS item_type,
+    LEFT ARRAY JOIN if(message_fault = '', event_ids, []) AS event_id, if(message_fault = '', types, []) AS type,
                     if(message_fault = '', ids, []) AS item_id, if(message_fault = '', times, []) AS event_time,
                     if(message_fault = '', countries, []) AS country, if(message_fault = '', categories, []) AS category,
                     if(message_fault = '', languages, []) AS language, if(message_fault = '', viewers, []) AS viewer,

@@ -11,7 +11,7 @@ SELECT item_type, item_id, country, category, language, second, n, ingestor, seq
        nth > 0 AND good AS valid, multiIf(nth = 0, message_fault, good, '', 'row') AS fault, raw
 FROM
 (
-    SELECT item_type, item_id, country, category, language, second, n, nth,
+    SELECT toLowCardinality(type) AS item_type, item_id, country, category, language, second, n, nth,
            topk_valid_count(item_type, item_id, second, n) AS good,
            ingestor, sequence, topic, partition, offset, partitions, watermark, closed, sent_at, message_fault, raw
     FROM
@@ -29,7 +29,7 @@ FROM
                substring(_raw_message, 1, 65536) AS raw
         FROM topk.counts_queue AS q
     )
-    LEFT ARRAY JOIN if(message_fault = '', types, []) AS item_type, if(message_fault = '', ids, []) AS item_id,
+    LEFT ARRAY JOIN if(message_fault = '', types, []) AS type, if(message_fault = '', ids, []) AS item_id,
                     if(message_fault = '', countries, []) AS country, if(message_fault = '', categories, []) AS category,
                     if(message_fault = '', languages, []) AS language, if(message_fault = '', seconds, []) AS second,
                     if(message_fault = '', ns, []) AS n, arrayEnumerate(if(message_fault = '', ns, [])) AS nth

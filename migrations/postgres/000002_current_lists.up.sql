@@ -1,5 +1,6 @@
 -- Which version of each list is served. Written by the rollup worker: a publish moves the pointer in the
--- transaction that inserts the version, with NOTIFY topk_lists. Never moves back in as_of, except by a rollback.
+-- transaction that inserts the version, with NOTIFY topk_lists. Never moves back in as_of, except by a rollback. Removed, with a
+-- notification of version 0, a day of event time after the last list of an item type that is viewed no more.
 -- Read by the API, all of it at once. The key is what names a list: it has one pointer.
 CREATE TABLE current_lists (
     item_type   text   NOT NULL,

@@ -1,20 +1,30 @@
+CREATE FUNCTION topk_clean_counts AS (item_types, item_ids, seconds, ns) -> (NOT has(topk_count_rules(item_types, item_ids, seconds, ns), 0))
+
+CREATE FUNCTION topk_clean_events AS (item_types, item_ids, event_times, event_ids) -> (NOT has(topk_event_rules(item_types, item_ids, event_times, event_ids), 0))
+
 CREATE FUNCTION topk_cms_cell AS (cms_row, item_id, width) -> (sipHash64Keyed((toUInt64(cms_row), toUInt64(1953460331)), item_id) % width)
 
 CREATE FUNCTION topk_cms_rows AS () -> [0, 1, 2, 3, 4]
 
 CREATE FUNCTION topk_cms_width AS slice -> toUInt32(271829)
 
-CREATE FUNCTION topk_count_fault AS (item_type, item_id, second, n) -> multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((n >= 1) AND (n <= 1000000000)), 'n: not between 1 and 1000000000', '')
+CREATE FUNCTION topk_count_fault AS (item_type, item_id, second, n) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000', ''][indexOf(arrayPushBack(topk_count_rules([item_type], [item_id], [second], [n]), 0), 0)])
 
-CREATE FUNCTION topk_event_fault AS (item_type, item_id, event_time, event_id) -> multiIf(NOT match(item_type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(item_id) >= 1) AND (length(item_id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(item_id), 'item_id: not valid UTF-8', match(item_id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(event_id) >= 1) AND (length(event_id) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')
+CREATE FUNCTION topk_count_rules AS (item_types, item_ids, seconds, ns) -> arrayConcat(topk_item_rules(item_types, item_ids), [least(arrayMin(s -> toUnixTimestamp(s), seconds) >= 1, arrayMax(s -> toUnixTimestamp(s), seconds) <= 4102444799), least(arrayMin(ns) >= 1, arrayMax(ns) <= 1000000000)])
+
+CREATE FUNCTION topk_event_fault AS (item_type, item_id, event_time, event_id) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100', ''][indexOf(arrayPushBack(topk_event_rules([item_type], [item_id], [event_time], [event_id]), 0), 0)])
 
 CREATE FUNCTION topk_event_identity AS (item_id, event_time, event_id) -> sipHash64(item_id, toStartOfHour(event_time), event_id)
 
+CREATE FUNCTION topk_event_rules AS (item_types, item_ids, event_times, event_ids) -> arrayConcat(topk_item_rules(item_types, item_ids), [least(arrayMin(e -> length(e), event_ids) >= 1, arrayMax(e -> length(e), event_ids) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), event_times) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), event_times) <= 4102444799999)])
+
 CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals[indexOf(names, wanted)])
 
-CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000)))
+CREATE FUNCTION topk_item_rules AS (item_types, item_ids) -> [arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(item_types)), least(arrayMin(i -> length(i), item_ids) >= 1, arrayMax(i -> length(i), item_ids) <= 256), isValidUTF8(arrayStringConcat(item_ids, ',')), NOT match(arrayStringConcat(item_ids, ','), '[\\x00-\\x1f\\x7f]')]
 
-CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)))
+CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (topk_count_fault(item_type, item_id, second, n) = '')
+
+CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (topk_event_fault(item_type, item_id, event_time, event_id) = '')
 
 CREATE TABLE topk.cms_day
 (
@@ -296,8 +306,7 @@ FROM
         length(q.item_id) AS rows,
         multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.item_type) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.second) != rows) OR (length(q.n) != rows), 'arrays: not of one length', '') AS message_fault,
         multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'second', toString(q.second), 'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS message_raw,
-        arrayStringConcat(q.item_id, ',') AS all_ids,
-        least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'), arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256, arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), arrayMin(x -> toUnixTimestamp(x), q.second) >= 1, arrayMax(x -> toUnixTimestamp(x), q.second) <= 4102444799, arrayMin(q.n) >= 1, arrayMax(q.n) <= 1000000000) AS clean,
+        least(message_fault = '', NOT has(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), least(arrayMin(i -> length(i), q.item_id) >= 1, arrayMax(i -> length(i), q.item_id) <= 256), isValidUTF8(arrayStringConcat(q.item_id, ',')), NOT match(arrayStringConcat(q.item_id, ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(s -> toUnixTimestamp(s), q.second) >= 1, arrayMax(s -> toUnixTimestamp(s), q.second) <= 4102444799), least(arrayMin(q.n) >= 1, arrayMax(q.n) <= 1000000000)]), 0)) AS clean,
         if(message_fault = '', q.item_type, []) AS item_types,
         if(message_fault = '', q.item_id, []) AS item_ids,
         if(message_fault = '', q.country, []) AS countries,
@@ -305,7 +314,7 @@ FROM
         if(message_fault = '', q.language, []) AS languages,
         if(message_fault = '', q.second, []) AS seconds,
         if(message_fault = '', q.n, []) AS ns,
-        arrayResize(if(clean, [], arrayMap((type, id, at, views) -> if(((type = '') AND (views = 0)) OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)) AND ((views >= 1) AND (views <= 1000000000))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((toUnixTimestamp(at) >= 1) AND (toUnixTimestamp(at) <= 4102444799)), 'second: not between 1970 and 2100', NOT ((views >= 1) AND (views <= 1000000000)), 'n: not between 1 and 1000000000', '')), item_types, item_ids, seconds, ns)), length(ns)) AS faults,
+        arrayResize(if(clean, [], arrayMap((type, id, at, views) -> if((type = '') AND (views = 0), '', ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000', ''][indexOf(arrayPushBack(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct([type])), least(arrayMin(i -> length(i), [id]) >= 1, arrayMax(i -> length(i), [id]) <= 256), isValidUTF8(arrayStringConcat([id], ',')), NOT match(arrayStringConcat([id], ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(s -> toUnixTimestamp(s), [at]) >= 1, arrayMax(s -> toUnixTimestamp(s), [at]) <= 4102444799), least(arrayMin([views]) >= 1, arrayMax([views]) <= 1000000000)]), 0), 0)]), item_types, item_ids, seconds, ns)), length(ns)) AS faults,
         arrayResize(if(clean, [], arrayMap((type, id, land, kind, tongue, at, views, wrong) -> if(wrong = '', '', substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue, 'second', toString(at), 'n', toString(views), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)), item_types, item_ids, countries, categories, languages, seconds, ns, faults)), length(ns)) AS raws
     FROM topk.counts_queue AS q
 ) AS q
@@ -601,8 +610,7 @@ FROM
         length(q.item_id) AS rows,
         multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.event_id) != rows) OR (length(q.item_type) != rows) OR (length(q.event_time) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.viewer) != rows) OR (length(q.flags) != rows), 'arrays: not of one length', '') AS message_fault,
         multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'event_time', toString(q.event_time), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer), 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
-        arrayStringConcat(q.item_id, ',') AS all_ids,
-        least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'), arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256, arrayMin(x -> length(x), q.event_id) >= 1, arrayMax(x -> length(x), q.event_id) <= 64, arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), arrayMin(x -> toUnixTimestamp64Milli(x), q.event_time) >= 1, arrayMax(x -> toUnixTimestamp64Milli(x), q.event_time) <= 4102444799999) AS clean,
+        least(message_fault = '', NOT has(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), least(arrayMin(i -> length(i), q.item_id) >= 1, arrayMax(i -> length(i), q.item_id) <= 256), isValidUTF8(arrayStringConcat(q.item_id, ',')), NOT match(arrayStringConcat(q.item_id, ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(e -> length(e), q.event_id) >= 1, arrayMax(e -> length(e), q.event_id) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), q.event_time) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), q.event_time) <= 4102444799999)]), 0)) AS clean,
         if(message_fault = '', q.event_id, []) AS event_ids,
         if(message_fault = '', q.item_type, []) AS item_types,
         if(message_fault = '', q.item_id, []) AS item_ids,
@@ -612,7 +620,7 @@ FROM
         if(message_fault = '', q.language, []) AS languages,
         if(message_fault = '', q.viewer, []) AS viewers,
         if(message_fault = '', q.flags, []) AS flag_lists,
-        arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if((type = '') OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((length(name) >= 1) AND (length(name) <= 64)) AND ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(name) >= 1) AND (length(name) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
+        arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if(type = '', '', ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100', ''][indexOf(arrayPushBack(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct([type])), least(arrayMin(i -> length(i), [id]) >= 1, arrayMax(i -> length(i), [id]) <= 256), isValidUTF8(arrayStringConcat([id], ',')), NOT match(arrayStringConcat([id], ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(e -> length(e), [name]) >= 1, arrayMax(e -> length(e), [name]) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), [at]) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), [at]) <= 4102444799999)]), 0), 0)]), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
         arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '', substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', q.ingestor)), 1, 65536)), event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists, faults)), length(event_ids)) AS raws
     FROM topk.events_queue AS q
 ) AS q

@@ -1,4 +1,4 @@
--- One row a rule, at both sides of its edge. Validity and the fault that is named agree in every row.
+-- One row a rule, at both sides of its edge. In every row validity and the fault that is named agree.
 SELECT leftUTF8(item_type, 40) AS item_type, substring(hex(item_id), 1, 24) AS item_id_hex, length(item_id) AS bytes,
        toUnixTimestamp(second) AS second, n,
        topk_valid_count(item_type, item_id, second, n) AS valid, topk_count_fault(item_type, item_id, second, n) AS fault,

@@ -1,4 +1,4 @@
--- One row a rule, at both sides of its edge. Validity and the fault that is named agree in every row.
+-- One row a rule, at both sides of its edge. In every row validity and the fault that is named agree.
 SELECT leftUTF8(item_type, 40) AS item_type, substring(hex(item_id), 1, 24) AS item_id_hex, length(item_id) AS bytes,
        toUnixTimestamp64Milli(event_time) AS milliseconds, length(event_id) AS event_id_bytes,
        topk_valid_event(item_type, item_id, event_time, event_id) AS valid,
