@@ -62,6 +62,7 @@ type batch struct {
 	step     step
 	buckets  []time.Time
 	arrived  []uint64 // views of each
+	views    []uint64 // what the source held of each before the first row was filled
 	combined bool
 	rows     []uint64 // of the sketch, not filled yet
 	together int      // rows in a statement
@@ -186,6 +187,22 @@ func batches(s step, due []time.Time, held map[time.Time]holding) []batch {
 	return all
 }
 
+// measure asks what the source holds. A view may not have written yet what others have: only then this is not what arrived.
+func (b *batch) measure(ctx context.Context, conn driver.Conn, p parameters) error {
+	if b.step.measure == "" {
+		b.views = b.arrived
+		return nil
+	}
+	found, err := askViews(ctx, conn, b.step.measure, p)
+	if err != nil {
+		return err
+	}
+	for _, start := range b.buckets {
+		b.views = append(b.views, found[start])
+	}
+	return nil
+}
+
 // advance runs the next statement of a batch. The seal comes last: it says that everything else is there.
 func (b *batch) advance(ctx context.Context, conn driver.Conn) (done bool, err error) {
 	s := span{b.buckets[0], b.buckets[0].Add(b.step.length)}
@@ -195,7 +212,11 @@ func (b *batch) advance(ctx context.Context, conn driver.Conn) (done bool, err e
 	}
 	p := parameters{"slice": list.GlobalSlice, "source": b.step.source, "target": b.step.target, "buckets": b.buckets,
 		"from": s.from, "until": s.until}
+	if b.views == nil {
+		return false, b.measure(ctx, conn, p)
+	}
 	if len(b.rows) == 0 {
+		p["views"] = b.views
 		return true, execute(ctx, conn, "seal", p, rollBudget)
 	}
 	p["rows"], b.rows = b.rows[:b.together], b.rows[b.together:]

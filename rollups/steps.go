@@ -16,6 +16,7 @@ const day = 24 * time.Hour
 type step struct {
 	source, target string
 	arrived        string        // question: what of the source there is to fill in
+	measure        string        // question: what the source holds, where others than it say what there is
 	fill           string        // statement that fills rows of a sketch
 	length         time.Duration // of a bucket of the target
 	settle         time.Duration // how long after its end, in event time, a bucket is filled
@@ -26,7 +27,7 @@ type step struct {
 // Minutes are filled soon: their rows are still in small parts of counts_minute then, which holds an hour by item. Most late
 // events come within settle, and what comes still later has a bucket filled again.
 var (
-	minuteStep = step{source: "counts_minute", target: "cms_minute", arrived: "arrived", fill: "fill_minutes", length: time.Minute, settle: time.Minute}
+	minuteStep = step{source: "counts_minute", target: "cms_minute", arrived: "arrived", measure: "countable", fill: "fill_minutes", length: time.Minute, settle: time.Minute}
 	hourStep   = step{source: "cms_minute", target: "cms_hour", arrived: "filled", fill: "fill", length: time.Hour, settle: 10 * time.Minute, combine: combineHour}
 	dayStep    = step{source: "cms_hour", target: "cms_day", arrived: "filled", fill: "fill", length: day, settle: 10 * time.Minute, combine: combineDay}
 
@@ -62,11 +63,14 @@ func (s step) held(ctx context.Context, conn driver.Conn, within span) (map[time
 }
 
 func readViews(ctx context.Context, conn driver.Conn, question, table string, s span) (map[time.Time]uint64, error) {
-	found := map[time.Time]uint64{}
 	if !s.from.Before(s.until) {
-		return found, nil
+		return nil, nil
 	}
-	p := parameters{"table": table, "slice": list.GlobalSlice, "from": s.from, "until": s.until}
+	return askViews(ctx, conn, question, parameters{"table": table, "slice": list.GlobalSlice, "from": s.from, "until": s.until})
+}
+
+func askViews(ctx context.Context, conn driver.Conn, question string, p parameters) (map[time.Time]uint64, error) {
+	found := map[time.Time]uint64{}
 	err := read(ctx, conn, question, p, questionBudget, func(rows driver.Rows) error {
 		var bucket time.Time
 		var n uint64

@@ -4,7 +4,7 @@
 -- Grain: one row a cell once merged, one a filling before. Cells only grow, so the greatest n of a cell holds: a filling
 -- that is repeated, or was cut off and is done again, adds nothing. Read as max(n) of a cell, then summed over buckets.
 -- A bucket is whole when its seal says as many views as its source holds now: item_type empty, width 0, row 255, written
--- after all cells, n the least total of a row (each view is in one cell of every row). It goes when the cells go.
+-- after all cells, n what the source held before the first of them. It goes when the cells go.
 -- Dropped by the rollup worker, hours at a time, with counts_minute.
 -- The estimate of an item is the least, over the rows of the sketch, of its cell: it never undercounts, and exceeds the
 -- truth by more than (e / width) x N with probability at most e^-depth (Cormode, Muthukrishnan 2005).

@@ -1,14 +1,5 @@
--- Say of buckets that every row of their sketches has been filled, and with how many views: the least total of a row, since
--- more may have arrived while others were filled.
--- Parameters: target: table of sketches; slice; buckets: Array(DateTime).
+-- Say of buckets that every row of their sketches has been filled, from a source that held so many views before the first.
+-- Parameters: target: table of sketches; slice; buckets: Array(DateTime) and views: Array(UInt64), of equal length.
 INSERT INTO topk.{target:Identifier} (item_type, slice, bucket, width, row, cell, n)
-SELECT '', {slice:String}, bucket, 0, 255, 0, min(views)
-FROM
-(
-    SELECT bucket, row, sum(s.n) AS views
-    FROM topk.{target:Identifier} AS s FINAL
-    WHERE s.slice = {slice:String} AND s.bucket IN {buckets:Array(DateTime('UTC'))} AND has(topk_cms_rows(), s.row)
-    GROUP BY bucket, row
-)
-GROUP BY bucket
-HAVING count() = length(topk_cms_rows())
+SELECT '', {slice:String}, tupleElement(seal, 1), 0, 255, 0, tupleElement(seal, 2)
+FROM (SELECT arrayJoin(arrayZip({buckets:Array(DateTime('UTC'))}, {views:Array(UInt64)})) AS seal)
