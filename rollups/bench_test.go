@@ -1,6 +1,7 @@
 package rollups
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -32,16 +33,17 @@ func benchRate(b *testing.B) int {
 	return rate
 }
 
-// BenchmarkBuild reports seconds per step of one build of each window.
-func BenchmarkBuild(b *testing.B) {
-	e := &engines{ClickHouse: enginetest.StartClickHouse(b, ""), postgres: enginetest.StartPostgres(b)}
+// landBench starts engines and lands the events.
+func landBench(b *testing.B) (e *engines, start time.Time) {
+	b.Helper()
+	e = &engines{ClickHouse: enginetest.StartClickHouse(b, ""), postgres: enginetest.StartPostgres(b)}
 	migrator, err := migrations.New(migrations.Config{ClickHouse: e.DSN, Postgres: e.postgres, LockWait: time.Minute}, quiet())
 	require.NoError(b, err)
 	_, err = migrator.Up(b.Context())
 	require.NoError(b, err)
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(b, err)
-	defer func() { require.NoError(b, e.conn.Close()) }()
+	b.Cleanup(func() { require.NoError(b, e.conn.Close()) })
 	start, rate := e.newDay().Add(time.Hour), benchRate(b)
 	for second := range benchSeconds {
 		_, err := e.Try(fmt.Sprintf(`INSERT INTO topk.counts_in (item_type, item_id, country, second, n, ingestor, sequence, topic, partition, offset, partitions)
@@ -54,6 +56,12 @@ func BenchmarkBuild(b *testing.B) {
 	e.Query(b, fmt.Sprintf(`INSERT INTO topk.event_identities SELECT 'video', toDateTime(%d + intDiv(number, %d), 'UTC'), sipHash64(number) FROM numbers(%d)`,
 		start.Unix(), rate, benchSeconds*rate))
 	b.Logf("counts_second holds %s rows", e.Query(b, "SELECT count() FROM topk.counts_second"))
+	return e, start
+}
+
+// BenchmarkBuild reports seconds per step of one build of each window.
+func BenchmarkBuild(b *testing.B) {
+	e, start := landBench(b)
 	for _, w := range list.Windows {
 		b.Run(w.Name, func(b *testing.B) {
 			took := map[string]time.Duration{}
@@ -77,4 +85,32 @@ func BenchmarkBuild(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkFill reports what each statement of the sketch of a minute costs, when the minutes of TOPK_BENCH_MINUTES before it
+// are in the same part of counts_minute, and what it writes.
+func BenchmarkFill(b *testing.B) {
+	e, start := landBench(b)
+	before, err := strconv.Atoi(cmp.Or(os.Getenv("TOPK_BENCH_MINUTES"), "0"))
+	require.NoError(b, err)
+	for n := range before {
+		e.Query(b, fmt.Sprintf(`INSERT INTO topk.counts_minute SELECT item_type, item_id, minute + %d, country, category, language, n
+			FROM topk.counts_minute WHERE minute = '%s'`, 60*(n+2), start.Format(time.DateTime)))
+	}
+	if before > 0 {
+		e.Query(b, "OPTIMIZE TABLE topk.counts_minute FINAL")
+	}
+	b.Logf("counts_minute holds %s rows", e.Query(b, "SELECT count() FROM topk.counts_minute"))
+	metered := meter(b, e)
+	for b.Loop() {
+		held, err := minuteStep.held(b.Context(), metered, span{start, start.Add(time.Minute)})
+		require.NoError(b, err)
+		minute := batches(minuteStep, []time.Time{start}, held)[0]
+		for done := false; !done; {
+			done, err = minute.advance(b.Context(), metered)
+			require.NoError(b, err)
+		}
+	}
+	metered.report(b, b.N)
+	b.Logf("a filling writes %s cells", e.Query(b, "SELECT count() FROM topk.cms_minute FINAL"))
 }

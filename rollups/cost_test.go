@@ -44,7 +44,20 @@ func (m *metered) Query(ctx context.Context, text string, args ...any) (driver.R
 	defer m.mu.Unlock()
 	cpu, began := m.cpu(), time.Now()
 	rows, err := m.Conn.Query(ctx, text, args...)
-	took := time.Since(began)
+	m.note(text, time.Since(began), cpu)
+	return rows, err
+}
+
+func (m *metered) Exec(ctx context.Context, text string, args ...any) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	cpu, began := m.cpu(), time.Now()
+	err := m.Conn.Exec(ctx, text, args...)
+	m.note(text, time.Since(began), cpu)
+	return err
+}
+
+func (m *metered) note(text string, took, cpu time.Duration) {
 	entries, _ := queries.ReadDir("sql")
 	for _, entry := range entries {
 		name := strings.TrimSuffix(entry.Name(), ".sql")
@@ -60,7 +73,6 @@ func (m *metered) Query(ctx context.Context, text string, args ...any) (driver.R
 		c.wall += took
 		c.cpu += m.cpu() - cpu
 	}
-	return rows, err
 }
 
 func (m *metered) report(b *testing.B, builds int) {

@@ -63,7 +63,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		items:       gauges("items", "Items stored of the newest list."),
 		listAsOf:    gauges("list_as_of_seconds", "Event time up to which the newest list counts, in seconds since 1970."),
 		compactions: counter("compactions_total", "Minutes whose summaries were combined."),
-		rolled:      counter("rolled_up_total", "Hours and days whose sketches were filled."),
+		rolled:      counter("rolled_up_total", "Minutes, hours and days whose sketches were filled."),
 		drops:       counter("dropped_partitions_total", "Old partitions dropped."),
 		pruned:      counter("pruned_versions_total", "Old versions removed."),
 		forgotten:   counter("forgotten_lists_total", "Lists no longer served, because none had been made of their item type for long."),

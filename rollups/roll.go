@@ -3,6 +3,8 @@ package rollups
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -11,161 +13,212 @@ import (
 )
 
 const (
-	day = 24 * time.Hour
-	// settle is how long after its end an hour is rolled up, in event time. What arrives later has it filled again.
-	settle = 10 * time.Minute
-	// lookBack is how long late events have an hour filled again.
-	lookBack = 3 * time.Hour
-	// rollEvery is how often hours are looked at while as_of stays in one.
+	// sketchRows is the depth of a sketch: topk_cms_rows() counts to it. A seal is not written for fewer.
+	sketchRows = 5
+	// rollEvery is how often totals are looked at while as_of stays in a minute, and the least time between two attempts at one.
 	rollEvery = time.Minute
-	// rollBudget bounds the filling of one hour or day: an hour of 100,000 events a second is some 80 million cells of minutes.
+	// refillEvery is how often a bucket is filled again while late events arrive for it, by the clock or in event time. Lists do
+	// not wait for it: they count such a minute from counts_minute.
+	refillEvery = time.Hour
+	// passBudget bounds a round of statements, of which the last may end later: a tenth of keepEvery, so that a backlog leaves
+	// the machine to fresh lists.
+	passBudget = keepEvery / 10
+	// rollBudget bounds one statement: a row of an hour of 100,000 events a second adds up 16 million cells of minutes.
 	rollBudget = 2 * time.Minute
-	// maxFills bounds a round, and maxTries those for one total: a total that never agrees would be filled for ever.
-	maxFills = 24
+	// fillCells bounds what one statement may write: views times rows. Where one row of one bucket is more, it is that.
+	fillCells = 1_000_000
+	// maxBatch bounds the minutes of one statement, maxDue those of one look.
+	maxBatch, maxDue = 60, 1440
+	// maxTries bounds the attempts at one total: one that never agrees would be filled for ever.
 	maxTries = 3
 )
 
-// roller fills cms_hour and topk_hour once an hour is over, cms_day and topk_day once a day is. It remembers nothing that
-// matters: what is missing shows in the totals.
+// roller fills the sketches of minutes, hours and days once they are over, and the summaries of hours and days with them. It
+// works in small statements, so that a large minute or a backlog is spread over time. It remembers nothing that matters: what
+// is missing shows in the totals.
 type roller struct {
 	conn  driver.Conn
-	until time.Time // hours before have been looked at; zero at first
+	until time.Time // minutes before have been looked at; zero at first
 	asked time.Time // when, on the wall clock
-	tries map[span]attempt
+	work  []batch
+	tries map[bucket]attempt
 }
 
-// attempt is how often a bucket was filled for a total.
+type bucket struct {
+	table string
+	start time.Time
+}
+
+// attempt is how often a bucket was filled for a total, and when last.
 type attempt struct {
 	arrived uint64
 	tries   int
+	at      time.Time // on the wall clock
+	asOf    time.Time
 }
 
-func newRoller(conn driver.Conn) *roller { return &roller{conn: conn, tries: map[span]attempt{}} }
+// batch is buckets of one step that are filled together, and what of it is left to do.
+type batch struct {
+	step     step
+	buckets  []time.Time
+	arrived  []uint64 // views of each
+	views    []uint64 // what the source held of each before the first row was filled
+	combined bool
+	rows     []uint64 // of the sketch, not filled yet
+	together int      // rows in a statement
+}
 
-// roll fills what is due at asOf. It returns how many hours and days it filled, and whether that was all: old rows must not be
-// dropped before. The first round looks at everything that is kept.
+func newRoller(conn driver.Conn) *roller { return &roller{conn: conn, tries: map[bucket]attempt{}} }
+
+// roll goes on filling what is due at asOf. It returns how many buckets it completed, and whether nothing is left: old rows
+// must not be dropped before.
 func (r *roller) roll(ctx context.Context, asOf time.Time) (filled int, all bool, err error) {
-	closed := asOf.Add(-settle).Truncate(time.Hour)
-	if closed.Equal(r.until) && time.Since(r.asked) < rollEvery {
+	minute := minuteStep.closed(asOf)
+	if len(r.work) == 0 && minute.Equal(r.until) && time.Since(r.asked) < rollEvery {
 		return 0, true, nil
 	}
-	from := time.Unix(0, 0).UTC()
-	if !r.until.IsZero() {
-		from = r.until.Add(-lookBack)
-	}
-	filled, err = r.fill(ctx, "roll_hours", span{from, closed}, time.Hour, r.hour)
-	if err != nil || filled == maxFills {
-		return filled, false, err
-	}
-	days, err := r.fill(ctx, "roll_days", span{from.Truncate(day), closed.Truncate(day)}, day, r.day)
-	if filled += days; err != nil || days == maxFills {
-		return filled, false, err
-	}
-	r.until, r.asked = closed, time.Now()
-	for s := range r.tries {
-		if s.until.Before(closed.Add(-lookBack - day)) {
-			delete(r.tries, s)
-		}
-	}
-	return filled, true, nil
-}
-
-// fill fills the buckets of s whose total differs from what arrived for them.
-func (r *roller) fill(ctx context.Context, question string, s span, length time.Duration, one func(context.Context, span) error) (filled int, err error) {
-	if !s.from.Before(s.until) {
-		return 0, nil
-	}
-	var due []span
-	p := parameters{"slice": list.GlobalSlice, "from": s.from, "until": s.until}
-	err = read(ctx, r.conn, question, p, rollBudget, func(rows driver.Rows) error {
-		var bucket time.Time
-		var arrived, have uint64
-		if err := rows.Scan(&bucket, &arrived, &have); err != nil {
-			return err
-		}
-		b := span{bucket.UTC(), bucket.UTC().Add(length)}
-		if a := r.tries[b]; arrived != have && (a.arrived != arrived || a.tries < maxTries) && len(due) < maxFills {
-			if a.arrived != arrived {
-				a = attempt{arrived: arrived}
+	for began := time.Now(); time.Since(began) < passBudget; {
+		if len(r.work) == 0 {
+			if r.work, err = r.look(ctx, asOf); err != nil {
+				return filled, false, err
 			}
-			a.tries++
-			r.tries[b] = a
-			due = append(due, b)
 		}
-		return nil
-	})
-	for _, b := range due {
-		if err == nil {
-			err = one(ctx, b)
+		if len(r.work) == 0 {
+			r.until, r.asked = minute, time.Now()
+			return filled, true, nil
 		}
+		b := &r.work[0]
+		done, err := b.advance(ctx, r.conn)
 		if err != nil {
-			delete(r.tries, b)
-			return filled, fmt.Errorf("roll up %s from %s: %w", length, b.from.Format(time.DateTime), err)
+			err = fmt.Errorf("fill %s from %s: %w", b.step.target, b.buckets[0].Format(time.DateTime), err)
+			if overBudget(err) {
+				r.note(*b, asOf) // or it would be tried for ever, and nothing else
+			}
+			r.work = nil
+			return filled, false, err
 		}
-		filled++
+		if done {
+			r.note(*b, asOf)
+			filled += len(b.buckets)
+			r.work = r.work[1:]
+		}
 	}
-	return filled, err
+	return filled, false, nil
 }
 
-// hour fills one hour. The sketch comes last: its total says that both are there.
-func (r *roller) hour(ctx context.Context, s span) error {
-	minutes, err := combinations(ctx, r.conn, "topk_minute", s)
-	if err != nil {
-		return err
-	}
-	names := blocksOf(minutes)
-	taken := absorbed(minutes)
-	loose, err := readLoose(ctx, r.conn, s)
-	if err != nil {
-		return err
-	}
-	for _, a := range loose {
-		for _, block := range a.blocks {
-			if !taken[block] {
-				names = append(names, block)
+// look returns what is due of the first step that has anything due, oldest first.
+func (r *roller) look(ctx context.Context, asOf time.Time) ([]batch, error) {
+	for _, s := range steps {
+		held, err := s.held(ctx, r.conn, span{time.Unix(0, 0).UTC(), s.closed(asOf)})
+		if err != nil {
+			return nil, err
+		}
+		r.forget(s, held)
+		var due []time.Time
+		for _, start := range slices.SortedFunc(maps.Keys(held), time.Time.Compare) {
+			if r.due(bucket{s.target, start}, held[start], asOf) && len(due) < maxDue {
+				due = append(due, start)
 			}
 		}
+		if len(due) > 0 {
+			return batches(s, due, held), nil
+		}
 	}
-	if err := combine(ctx, r.conn, "topk_hour", s, names); err != nil {
-		return err
-	}
-	return execute(ctx, r.conn, "fill_hour", parameters{"slice": list.GlobalSlice, "bucket": s.from, "until": s.until}, rollBudget)
+	return nil, nil
 }
 
-// day fills one day from its hours.
-func (r *roller) day(ctx context.Context, s span) error {
-	hours, err := combinations(ctx, r.conn, "topk_hour", s)
+// due says whether a bucket is to be filled now. Cells only grow, so nothing is gained where more was filled than there is.
+func (r *roller) due(b bucket, v holding, asOf time.Time) bool {
+	last, tried := r.tries[b]
+	switch {
+	case v.arrived <= v.filled:
+		return false
+	case !tried:
+		return true
+	case last.arrived == v.arrived: // rows of which one view had them and another not yet, or never will
+		return last.tries < maxTries && time.Since(last.at) >= rollEvery
+	default:
+		return time.Since(last.at) >= refillEvery || asOf.Sub(last.asOf) >= refillEvery
+	}
+}
+
+// note remembers an attempt.
+func (r *roller) note(b batch, asOf time.Time) {
+	for i, start := range b.buckets {
+		a := r.tries[bucket{b.step.target, start}]
+		if a.arrived != b.arrived[i] {
+			a = attempt{arrived: b.arrived[i]}
+		}
+		a.tries, a.at, a.asOf = a.tries+1, time.Now(), asOf
+		r.tries[bucket{b.step.target, start}] = a
+	}
+}
+
+// forget bounds what is remembered to the buckets whose source is still there.
+func (r *roller) forget(s step, held map[time.Time]holding) {
+	maps.DeleteFunc(r.tries, func(b bucket, _ attempt) bool {
+		_, there := held[b.start]
+		return b.table == s.target && !there
+	})
+}
+
+// batches puts small minutes together, and takes large buckets apart into rows.
+func batches(s step, due []time.Time, held map[time.Time]holding) []batch {
+	var all []batch
+	cells := uint64(0) // of the last batch
+	for _, start := range due {
+		arrived := held[start].arrived
+		n := arrived * sketchRows
+		if last := len(all) - 1; last >= 0 && s.length == time.Minute && cells+n <= fillCells && len(all[last].buckets) < maxBatch {
+			all[last].buckets, all[last].arrived = append(all[last].buckets, start), append(all[last].arrived, arrived)
+			cells += n
+			continue
+		}
+		cells = n
+		b := batch{step: s, buckets: []time.Time{start}, arrived: []uint64{arrived}, together: sketchRows, combined: s.combine == nil}
+		if n > fillCells {
+			b.together = 1
+		}
+		for row := range uint64(sketchRows) {
+			b.rows = append(b.rows, row)
+		}
+		all = append(all, b)
+	}
+	return all
+}
+
+// measure asks what the source holds. A view may not have written yet what others have: only then this is not what arrived.
+func (b *batch) measure(ctx context.Context, conn driver.Conn, p parameters) error {
+	if b.step.measure == "" {
+		b.views = b.arrived
+		return nil
+	}
+	found, err := askViews(ctx, conn, b.step.measure, p)
 	if err != nil {
 		return err
 	}
-	if err := combine(ctx, r.conn, "topk_day", s, blocksOf(fullest(hours))); err != nil {
-		return err
+	for _, start := range b.buckets {
+		b.views = append(b.views, found[start])
 	}
-	return execute(ctx, r.conn, "fill_day", parameters{"slice": list.GlobalSlice, "bucket": s.from, "until": s.until}, rollBudget)
+	return nil
 }
 
-// fullest keeps, of the rows of an hour or a day, the one of most views: each was combined from all there was. It expects
-// them as combinations returns them, those of most views first.
-func fullest(combined []combination) []combination {
-	type key struct {
-		itemType string
-		bucket   int64
+// advance runs the next statement of a batch. The seal comes last: it says that everything else is there.
+func (b *batch) advance(ctx context.Context, conn driver.Conn) (done bool, err error) {
+	s := span{b.buckets[0], b.buckets[0].Add(b.step.length)}
+	if !b.combined {
+		b.combined = true
+		return false, b.step.combine(ctx, conn, s)
 	}
-	seen := map[key]bool{}
-	var kept []combination
-	for _, c := range combined {
-		if k := (key{c.itemType, c.bucket.Unix()}); !seen[k] {
-			seen[k] = true
-			kept = append(kept, c)
-		}
+	p := parameters{"slice": list.GlobalSlice, "source": b.step.source, "target": b.step.target, "buckets": b.buckets,
+		"from": s.from, "until": s.until}
+	if b.views == nil {
+		return false, b.measure(ctx, conn, p)
 	}
-	return kept
-}
-
-func blocksOf(combined []combination) []uint64 {
-	names := make([]uint64, 0, len(combined))
-	for _, c := range combined {
-		names = append(names, c.block)
+	if len(b.rows) == 0 {
+		p["views"] = b.views
+		return true, execute(ctx, conn, "seal", p, rollBudget)
 	}
-	return names
+	p["rows"], b.rows = b.rows[:b.together], b.rows[b.together:]
+	return false, execute(ctx, conn, b.step.fill, p, rollBudget)
 }

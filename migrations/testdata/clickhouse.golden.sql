@@ -28,11 +28,11 @@ CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -
 
 CREATE TABLE topk.cms_day
 (
-    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a seal',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of a day of event time',
-    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
-    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice), 0 in a seal',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0, and 255 in a seal',
     `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
     `n` SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
@@ -44,11 +44,11 @@ COMMENT 'Count-Min Sketch of a day'
 
 CREATE TABLE topk.cms_hour
 (
-    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a seal',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of an hour of event time',
-    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
-    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice), 0 in a seal',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0, and 255 in a seal',
     `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
     `n` SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
@@ -60,62 +60,19 @@ COMMENT 'Count-Min Sketch of an hour'
 
 CREATE TABLE topk.cms_minute
 (
-    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a seal',
     `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
     `bucket` DateTime('UTC') COMMENT 'start of a minute of event time',
-    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice)',
-    `row` UInt8 COMMENT 'which of the hash functions, from 0',
+    `width` UInt32 COMMENT 'cells in a row: topk_cms_width(slice), 0 in a seal',
+    `row` UInt8 COMMENT 'which of the hash functions, from 0, and 255 in a seal',
     `cell` UInt32 COMMENT 'topk_cms_cell(row, item_id, width)',
-    `n` SimpleAggregateFunction(sum, UInt64) COMMENT 'views of all items of that cell, replays included'
+    `n` SimpleAggregateFunction(max, UInt64) COMMENT 'views of all items of that cell, replays included'
 )
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfHour(bucket)
 ORDER BY (item_type, slice, bucket, width, row, cell)
 SETTINGS index_granularity = 8192
 COMMENT 'Count-Min Sketch of a minute'
-
-CREATE MATERIALIZED VIEW topk.cms_minute_mv TO topk.cms_minute
-(
-    `item_type` LowCardinality(String),
-    `slice` String,
-    `bucket` DateTime('UTC'),
-    `width` UInt32,
-    `row` UInt8,
-    `cell` UInt32,
-    `n` UInt64
-)
-AS SELECT
-    item_type,
-    slice,
-    bucket,
-    width,
-    row,
-    sipHash64Keyed((toUInt64(row), toUInt64(1953460331)), item_id) % width AS cell,
-    views AS n
-FROM
-(
-    SELECT
-        item_type,
-        item_id,
-        'global' AS slice,
-        toStartOfMinute(second) AS bucket,
-        toUInt32(271829) AS width,
-        sum(c.n) AS views
-    FROM topk.counts_in AS c
-    WHERE c.n > 0
-    GROUP BY
-        item_type,
-        item_id,
-        bucket
-)
-ARRAY JOIN [0, 1, 2, 3, 4] AS row
-ORDER BY
-    item_type ASC,
-    slice ASC,
-    bucket ASC,
-    width ASC,
-    row ASC,
-    cell ASC
 
 CREATE MATERIALIZED VIEW topk.counts_dead_letters_mv TO topk.dead_letters
 (

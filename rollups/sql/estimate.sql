@@ -1,10 +1,10 @@
--- How often was each candidate viewed in the minutes that overlap [from, as_of), at most?
+-- How often was each candidate viewed in these buckets of sketches, at most?
 -- Count-Min Sketch: the least of an item's cells never undercounts, and exceeds the truth by more than (e / width) x N
--- with probability at most e^-depth (Cormode, Muthukrishnan 2005). Sketches of different widths add up.
--- Parameters: slice; types, ids: Array(String) of equal length, the candidates; from, as_of (DateTime). Rows: item_type,
--- item_id, estimate.
+-- with probability at most e^-depth (Cormode, Muthukrishnan 2005). Sketches of different widths add up. Of what was filled
+-- for a cell the greatest counts.
+-- Parameters: table: of sketches; slice; types, ids: Array(String) of equal length, the candidates; buckets: Array(DateTime),
+-- filled whole. Rows: item_type, item_id, estimate.
 WITH
-    toStartOfMinute({from:DateTime('UTC')}) AS first_minute,
     wanted AS
     (
         SELECT tupleElement(candidate, 1) AS item_type, tupleElement(candidate, 2) AS item_id, width, row,
@@ -12,8 +12,8 @@ WITH
         FROM (SELECT arrayJoin(arrayZip({types:Array(String)}, {ids:Array(String)})) AS candidate) AS c
         CROSS JOIN
         (
-            SELECT DISTINCT width FROM topk.cms_minute
-            WHERE slice = {slice:String} AND bucket >= first_minute AND bucket < {as_of:DateTime('UTC')}
+            SELECT DISTINCT width FROM topk.{table:Identifier}
+            WHERE slice = {slice:String} AND item_type IN {types:Array(String)} AND bucket IN {buckets:Array(DateTime('UTC'))}
         ) AS widths
         ARRAY JOIN topk_cms_rows() AS row
     )
@@ -24,11 +24,15 @@ FROM
     FROM wanted AS w
     LEFT JOIN
     (
-        SELECT item_type, width, row, cell, sum(n) AS views
-        FROM topk.cms_minute
-        WHERE slice = {slice:String} AND item_type IN {types:Array(String)}
-          AND bucket >= first_minute AND bucket < {as_of:DateTime('UTC')}
-          AND (width, row, cell) IN (SELECT width, row, cell FROM wanted)
+        SELECT item_type, width, row, cell, sum(greatest_n) AS views
+        FROM
+        (
+            SELECT item_type, bucket, width, row, cell, max(n) AS greatest_n
+            FROM topk.{table:Identifier}
+            WHERE slice = {slice:String} AND item_type IN {types:Array(String)} AND bucket IN {buckets:Array(DateTime('UTC'))}
+              AND (width, row, cell) IN (SELECT width, row, cell FROM wanted)
+            GROUP BY item_type, bucket, width, row, cell
+        )
         GROUP BY item_type, width, row, cell
     ) AS c ON c.item_type = w.item_type AND c.width = w.width AND c.row = w.row AND c.cell = w.cell
     GROUP BY item_type, item_id, width

@@ -1,1 +1,0 @@
-DROP VIEW topk.cms_minute_mv SYNC
