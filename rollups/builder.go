@@ -17,6 +17,8 @@ const (
 	// nominees of an item type are verified: what a list stores, and as many again for those that replays or the ends
 	// of the window have put too high.
 	nominees = 3000
+	// followers of an item type are counted second by second as well: those that become candidates have a past then.
+	followers = 1000
 	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
 	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
@@ -52,6 +54,7 @@ type Builder struct {
 	log        *slog.Logger
 	timing     func(window, step string, took time.Duration)
 	minutes    map[time.Time]minuteMark
+	seconds    *seconds
 	duplicates *duplicates
 	keptSince  time.Time // older counts have been dropped
 
@@ -66,7 +69,7 @@ func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing
 		timing = func(string, string, time.Duration) {}
 	}
 	return &Builder{conn: conn, config: config, log: log, timing: timing, minutes: map[time.Time]minuteMark{},
-		duplicates: newDuplicates(conn, config.DuplicateRows)}
+		seconds: newSeconds(), duplicates: newDuplicates(conn, config.DuplicateRows)}
 }
 
 // KeptSince tells the builder that older counts may have been dropped.
@@ -77,6 +80,7 @@ type question struct {
 	window     list.Window
 	from, asOf time.Time
 	types      []string
+	landed     landed // what had landed when the build began
 }
 
 // Build returns the lists of [asOf - window, asOf), one an item type seen lately, by item type.
@@ -91,7 +95,10 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	}
 	started := time.Now()
 	// What had landed is read first and once more at the end: views that arrive in between can only widen the bounds.
-	distinct, before, err := b.duplicates.distinct(ctx, q)
+	if q.landed, err = readLanded(ctx, b.conn, q.types, span{q.from.Truncate(time.Minute), q.asOf}); err != nil {
+		return nil, err
+	}
+	distinct, err := b.duplicates.distinct(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +113,13 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 		return nil, err
 	}
 	started = b.took(q, counted.step(), started)
-	repeats, late, err := b.duplicates.repeats(ctx, q, distinct, before)
+	landed, err := readLanded(ctx, b.conn, q.types, span{q.from, q.asOf})
 	if err != nil {
 		return nil, err
 	}
+	landed.raise(counted.beyond)
 	b.took(q, stepDuplicates, started)
-	return b.assemble(q, named, counted, repeats, late), nil
+	return b.assemble(q, named, counted, distinct.repeats(q, landed), landed.since(q)), nil
 }
 
 // count verifies the candidates, or estimates them where that takes longer than its budget.
@@ -163,6 +171,7 @@ type counts struct {
 	method string
 	counts map[string]map[string]interval // item type -> item -> interval
 	totals map[string]uint64              // item type -> views of all items
+	beyond landed                         // what was counted in seconds whose rows are not those that landed
 }
 
 func (c counts) step() string {

@@ -6,7 +6,7 @@
 -- Rows at fault go through as well, for dead_letters: they have a fault and no item type, like a heartbeat.
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in AS
 SELECT name AS event_id, if(row_fault = '', type, '') AS item_type, id AS item_id, at AS event_time, land AS country,
-       kind AS category, tongue AS language, who AS viewer, marks AS flags, ingestor,
+       kind AS category, tongue AS language, who AS viewer, marks AS flags, stamp AS stamped, ingestor,
        topic, partition, offset, partitions, watermark, closed, sent_at,
        if(message_fault != '', message_fault, row_fault) AS fault, if(message_fault != '', message_raw, row_raw) AS raw
 FROM
@@ -22,7 +22,7 @@ FROM
                    q.ingestor = '', 'ingestor: empty',
                    length(q.event_id) != rows OR length(q.item_type) != rows OR length(q.event_time) != rows
                        OR length(q.country) != rows OR length(q.category) != rows OR length(q.language) != rows
-                       OR length(q.viewer) != rows OR length(q.flags) != rows,
+                       OR length(q.viewer) != rows OR length(q.flags) != rows OR length(q.stamped) != rows,
                    'arrays: not of one length', '') AS message_fault,
            multiIf(message_fault = '', '',
                    length(_error) > 0, substring(_raw_message, 1, 65536),
@@ -30,7 +30,7 @@ FROM
                        'event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id),
                        'event_time', toString(q.event_time), 'country', toString(q.country),
                        'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer),
-                       'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
+                       'flags', toString(q.flags), 'stamped', toString(q.stamped), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
            arrayStringConcat(q.item_id, ',') AS all_ids,
            least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'),
                  arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256,
@@ -47,6 +47,7 @@ FROM
            if(message_fault = '', q.language, []) AS languages,
            if(message_fault = '', q.viewer, []) AS viewers,
            if(message_fault = '', q.flags, []) AS flag_lists,
+           if(message_fault = '', q.stamped, []) AS stamps,
            arrayResize(if(clean, [], arrayMap((type, id, at, name) ->
                if(type = '' OR topk_valid_event(type, id, at, name), '', topk_event_fault(type, id, at, name)),
                item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
@@ -60,5 +61,5 @@ FROM
 ) AS q
 LEFT ARRAY JOIN event_ids AS name, item_types AS type, item_ids AS id, event_times AS at, countries AS land,
                 categories AS kind, languages AS tongue, viewers AS who, flag_lists AS marks,
-                faults AS row_fault, raws AS row_raw
+                stamps AS stamp, faults AS row_fault, raws AS row_raw
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
