@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"topk/internal/list"
 )
@@ -93,33 +94,54 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
 		return nil, err
 	}
-	started := time.Now()
 	// What had landed is read first and once more at the end: views that arrive in between can only widen the bounds.
+	started := time.Now()
 	if q.landed, err = readLanded(ctx, b.conn, q.types, span{q.from.Truncate(time.Minute), q.asOf}); err != nil {
 		return nil, err
 	}
-	distinct, err := b.duplicates.distinct(ctx, q)
-	if err != nil {
-		return nil, err
-	}
 	started = b.took(q, stepDuplicates, started)
-	named, err := b.nominate(ctx, q)
+	found, err := b.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	started = b.took(q, stepNominate, started)
-	counted, err := b.count(ctx, q, named)
-	if err != nil {
-		return nil, err
-	}
-	started = b.took(q, counted.step(), started)
+	started = started.Add(found.took)
 	landed, err := readLanded(ctx, b.conn, q.types, span{q.from, q.asOf})
 	if err != nil {
 		return nil, err
 	}
-	landed.raise(counted.beyond)
+	landed.raise(found.counted.beyond)
 	b.took(q, stepDuplicates, started)
-	return b.assemble(q, named, counted, distinct.repeats(q, landed), landed.since(q)), nil
+	return b.assemble(q, found.named, found.counted, found.distinct.repeats(q, landed), landed.since(q)), nil
+}
+
+// answers are what a build has found out.
+type answers struct {
+	named    map[string]*nomination
+	counted  counts
+	distinct distincts
+	took     time.Duration // naming and counting
+}
+
+// ask counts distinct events beside naming and counting the candidates: neither needs the other.
+func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		a.distinct, err = b.duplicates.distinct(ctx, q)
+		return err
+	})
+	group.Go(func() (err error) {
+		began := time.Now()
+		if a.named, err = b.nominate(ctx, q); err != nil {
+			return err
+		}
+		started := b.took(q, stepNominate, began)
+		if a.counted, err = b.count(ctx, q, a.named); err != nil {
+			return err
+		}
+		a.took = b.took(q, a.counted.step(), started).Sub(began)
+		return nil
+	})
+	return a, group.Wait()
 }
 
 // count verifies the candidates, or estimates them where that takes longer than its budget.

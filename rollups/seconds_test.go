@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 // interposed is a connection that says which question is about to be asked.
 type interposed struct {
 	driver.Conn
+	mu     sync.Mutex
 	before func(name string)
 }
 
@@ -27,7 +29,9 @@ func (c *interposed) Query(ctx context.Context, text string, args ...any) (drive
 	}
 	for _, entry := range entries {
 		if name := entry.Name()[:len(entry.Name())-len(".sql")]; query(name) == text {
+			c.mu.Lock()
 			c.before(name)
+			c.mu.Unlock()
 		}
 	}
 	return c.Conn.Query(ctx, text, args...)
@@ -42,7 +46,7 @@ func (e *engines) asking(change ...func(*BuilderConfig)) (*Builder, map[string]i
 }
 
 func (b *Builder) interpose(before func(name string)) {
-	b.conn = &interposed{b.conn, before}
+	b.conn = &interposed{Conn: b.conn, before: before}
 	b.duplicates.conn = b.conn
 }
 

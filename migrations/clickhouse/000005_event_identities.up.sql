@@ -13,6 +13,7 @@ CREATE TABLE topk.event_identities
     stamped UInt8 COMMENT 'whose clock gave the time, as in events_in',
     partition UInt32 COMMENT 'Kafka partition',
     offset Int64 COMMENT 'Kafka offset, random and negative when written by hand',
+    events UInt32 COMMENT 'length of identities, which FINAL would read whole to tell',
     identities Array(UInt64) COMMENT 'hashes of (item_id, hour, event_id), repeats included' CODEC(NONE)
 )
 ENGINE = ReplacingMergeTree

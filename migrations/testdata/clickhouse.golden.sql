@@ -12,6 +12,8 @@ CREATE FUNCTION topk_event_identity AS (item_id, event_time, event_id) -> sipHas
 
 CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals[indexOf(names, wanted)])
 
+CREATE FUNCTION topk_message_hash AS (ingestor, sequence) -> intHash64(bitXor(sequence, cityHash64(ingestor)))
+
 CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799)) AND ((n >= 1) AND (n <= 1000000000)))
 
 CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (match(item_type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(item_id) >= 1) AND (length(item_id) <= 256)) AND isValidUTF8(item_id) AND (NOT match(item_id, '[\\x00-\\x1f\\x7f]')) AND ((length(event_id) >= 1) AND (length(event_id) <= 64)) AND ((toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)))
@@ -382,27 +384,57 @@ COMMENT 'messages that could not be counted, with the reason'
 CREATE TABLE topk.event_identities
 (
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
-    `second` DateTime('UTC') COMMENT 'event time, floored to the second' CODEC(Delta(4), ZSTD(1)),
-    `identity` UInt64 COMMENT 'hash of (item_id, hour, event_id)' CODEC(NONE)
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `stamped` UInt8 COMMENT 'whose clock gave the time, as in events_in',
+    `partition` UInt32 COMMENT 'Kafka partition',
+    `offset` Int64 COMMENT 'Kafka offset, random and negative when written by hand',
+    `events` UInt32 COMMENT 'length of identities, which FINAL would read whole to tell',
+    `identities` Array(UInt64) COMMENT 'hashes of (item_id, hour, event_id), repeats included' CODEC(NONE)
 )
-ENGINE = MergeTree
+ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(second)
-ORDER BY (item_type, second)
-SETTINGS index_granularity = 8192
+ORDER BY (item_type, second, stamped, partition, offset)
+SETTINGS index_granularity = 64
 COMMENT 'identities of counted events by second, to measure duplicates'
 
 CREATE MATERIALIZED VIEW topk.event_identities_mv TO topk.event_identities
 (
     `item_type` LowCardinality(String),
     `second` DateTime('UTC'),
-    `identity` UInt64
+    `stamped` UInt8,
+    `partition` UInt32,
+    `offset` Int64,
+    `events` UInt64,
+    `identities` Array(UInt64)
 )
 AS SELECT
     item_type,
-    toDateTime(event_time, 'UTC') AS second,
-    sipHash64(item_id, toStartOfHour(event_time), event_id) AS identity
-FROM topk.events_in
-WHERE (item_type != '') AND empty(flags)
+    second,
+    stamped,
+    partition,
+    if(hand, -1 - toInt64(rand64() % 9223372036854775807), message) AS offset,
+    length(identities) AS events,
+    identities
+FROM
+(
+    SELECT
+        item_type,
+        toDateTime(event_time, 'UTC') AS second,
+        stamped,
+        partition,
+        topic = '' AS hand,
+        if(hand, 0, offset) AS message,
+        groupArray(sipHash64(item_id, toStartOfHour(event_time), event_id)) AS identities
+    FROM topk.events_in
+    WHERE (item_type != '') AND empty(flags)
+    GROUP BY
+        item_type,
+        second,
+        stamped,
+        partition,
+        hand,
+        message
+)
 
 CREATE TABLE topk.events
 (
@@ -415,6 +447,7 @@ CREATE TABLE topk.events
     `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
     `viewer` String COMMENT 'opaque, empty when unknown',
     `flags` Array(LowCardinality(String)) COMMENT 'a flagged event is kept and never counted',
+    `stamped` UInt8 COMMENT 'whose clock gave event_time, as in events_in',
     `ingestor` LowCardinality(String) COMMENT 'who accepted it: name@start',
     `received_at` DateTime64(3, 'UTC') COMMENT 'when its flush was sent, wall clock' CODEC(Delta(8), ZSTD(1))
 )
@@ -454,6 +487,7 @@ CREATE TABLE topk.events_in
     `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     `viewer` String DEFAULT '' COMMENT 'opaque, empty when unknown',
     `flags` Array(LowCardinality(String)) DEFAULT [] COMMENT 'a flagged event is kept and never counted',
+    `stamped` UInt8 DEFAULT 0 COMMENT 'whose clock gave event_time: 0 the client\'s, 1 the ingestor\'s for want of a time, 2 the ingestor\'s in place of a time too far ahead',
     `ingestor` LowCardinality(String) DEFAULT '' COMMENT 'unique to a process start: name@start',
     `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
     `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
@@ -479,6 +513,7 @@ CREATE MATERIALIZED VIEW topk.events_mv TO topk.events
     `language` LowCardinality(String),
     `viewer` String,
     `flags` Array(LowCardinality(String)),
+    `stamped` UInt8,
     `ingestor` LowCardinality(String),
     `received_at` DateTime64(3, 'UTC')
 )
@@ -492,6 +527,7 @@ AS SELECT
     language,
     viewer,
     flags,
+    stamped,
     ingestor,
     sent_at AS received_at
 FROM topk.events_in
@@ -539,6 +575,7 @@ CREATE TABLE topk.events_queue
     `language` Array(String),
     `viewer` Array(String),
     `flags` Array(Array(String)),
+    `stamped` Array(UInt8),
     `ingestor` String
 )
 ENGINE = Kafka(topk_kafka)
@@ -556,6 +593,7 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
     `language` String,
     `viewer` String,
     `flags` Array(String),
+    `stamped` UInt8,
     `ingestor` LowCardinality(String),
     `topic` LowCardinality(String),
     `partition` UInt32,
@@ -577,6 +615,7 @@ AS SELECT
     tongue AS language,
     who AS viewer,
     marks AS flags,
+    stamp AS stamped,
     ingestor,
     topic,
     partition,
@@ -599,8 +638,8 @@ FROM
         toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
         toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
         length(q.item_id) AS rows,
-        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.event_id) != rows) OR (length(q.item_type) != rows) OR (length(q.event_time) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.viewer) != rows) OR (length(q.flags) != rows), 'arrays: not of one length', '') AS message_fault,
-        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'event_time', toString(q.event_time), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer), 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
+        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.event_id) != rows) OR (length(q.item_type) != rows) OR (length(q.event_time) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.viewer) != rows) OR (length(q.flags) != rows) OR (length(q.stamped) != rows), 'arrays: not of one length', '') AS message_fault,
+        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'event_time', toString(q.event_time), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer), 'flags', toString(q.flags), 'stamped', toString(q.stamped), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
         arrayStringConcat(q.item_id, ',') AS all_ids,
         least(message_fault = '', isValidUTF8(all_ids), NOT match(all_ids, '[\\x00-\\x1f\\x7f]'), arrayMin(x -> length(x), q.item_id) >= 1, arrayMax(x -> length(x), q.item_id) <= 256, arrayMin(x -> length(x), q.event_id) >= 1, arrayMax(x -> length(x), q.event_id) <= 64, arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), arrayMin(x -> toUnixTimestamp64Milli(x), q.event_time) >= 1, arrayMax(x -> toUnixTimestamp64Milli(x), q.event_time) <= 4102444799999) AS clean,
         if(message_fault = '', q.event_id, []) AS event_ids,
@@ -612,6 +651,7 @@ FROM
         if(message_fault = '', q.language, []) AS languages,
         if(message_fault = '', q.viewer, []) AS viewers,
         if(message_fault = '', q.flags, []) AS flag_lists,
+        if(message_fault = '', q.stamped, []) AS stamps,
         arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if((type = '') OR (match(type, '^[a-z][a-z0-9_]{0,31}$') AND ((length(id) >= 1) AND (length(id) <= 256)) AND isValidUTF8(id) AND (NOT match(id, '[\\x00-\\x1f\\x7f]')) AND ((length(name) >= 1) AND (length(name) <= 64)) AND ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999))), '', multiIf(NOT match(type, '^[a-z][a-z0-9_]{0,31}$'), 'item_type: does not match ^[a-z][a-z0-9_]{0,31}$', NOT ((length(id) >= 1) AND (length(id) <= 256)), 'item_id: not 1 to 256 bytes', NOT isValidUTF8(id), 'item_id: not valid UTF-8', match(id, '[\\x00-\\x1f\\x7f]'), 'item_id: contains a control character', NOT ((length(name) >= 1) AND (length(name) <= 64)), 'event_id: not 1 to 64 bytes', NOT ((toUnixTimestamp64Milli(at) >= 1) AND (toUnixTimestamp64Milli(at) <= 4102444799999)), 'event_time: not between 1970 and 2100', '')), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
         arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '', substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', q.ingestor)), 1, 65536)), event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists, faults)), length(event_ids)) AS raws
     FROM topk.events_queue AS q
@@ -626,6 +666,7 @@ LEFT ARRAY JOIN
     languages AS tongue,
     viewers AS who,
     flag_lists AS marks,
+    stamps AS stamp,
     faults AS row_fault,
     raws AS row_raw
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
@@ -656,7 +697,8 @@ CREATE TABLE topk.landed
     `second` DateTime('UTC') COMMENT 'event time, floored to the second',
     `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
     `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
-    `n` UInt64 COMMENT 'views of all items of that second in that message'
+    `n` UInt64 COMMENT 'views of all items of that second in that message',
+    `by_hand` UInt64 COMMENT 'views written by hand, whose ingestor is empty and sequence random'
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(second)
@@ -668,23 +710,36 @@ CREATE MATERIALIZED VIEW topk.landed_mv TO topk.landed
 (
     `item_type` LowCardinality(String),
     `second` DateTime('UTC'),
-    `ingestor` LowCardinality(String),
+    `ingestor` String,
     `sequence` UInt64,
-    `n` UInt64
+    `n` UInt64,
+    `by_hand` UInt64
 )
 AS SELECT
     item_type,
     second,
-    ingestor,
-    sequence,
-    sum(c.n) AS n
-FROM topk.counts_in AS c
-WHERE (c.n > 0) AND (topic != '')
-GROUP BY
-    item_type,
-    second,
-    ingestor,
-    sequence
+    sender AS ingestor,
+    if(hand, rand64(), message) AS sequence,
+    if(hand, 0, views) AS n,
+    if(hand, views, 0) AS by_hand
+FROM
+(
+    SELECT
+        item_type,
+        second,
+        topic = '' AS hand,
+        if(hand, '', ingestor) AS sender,
+        if(hand, 0, sequence) AS message,
+        sum(c.n) AS views
+    FROM topk.counts_in AS c
+    WHERE c.n > 0
+    GROUP BY
+        item_type,
+        second,
+        hand,
+        sender,
+        message
+)
 
 CREATE TABLE topk.topk_10s
 (
