@@ -73,7 +73,7 @@ func BenchmarkBuild(b *testing.B) {
 				if n == 1 {
 					clear(took)
 					clear(metered.costs)
-					b.Logf("%s: %s, certified to 1000: %v, floor %d, position 1000 has %d", w.Name, l.Method, l.Certified, l.Floor, l.Items[999].Count)
+					b.Logf("%s: %s, certified to 1000: %v, max_overcount %d, floor %d, position 1000 has %d", w.Name, l.Method, l.Certified, l.MaxOvercount, l.Floor, l.Items[999].Count)
 				}
 			}
 			metered.report(b, max((n-1)/2, 1))
@@ -93,7 +93,7 @@ func landSecond(b *testing.B, e *engines, start time.Time, second, rate int) {
 			       ['US', 'IN', 'DE', 'FR'][1 + number %% 4] AS country FROM numbers(%d)) GROUP BY id, country`,
 		start.Unix()+int64(second), second, wire.CountsTopic, second, rate))
 	require.NoError(b, err)
-	e.Query(b, fmt.Sprintf(`INSERT INTO topk.event_identities SELECT 'video', toDateTime(%d, 'UTC'), 0, number, %d, length(identities), identities FROM (
-		SELECT number %% 12 AS number, groupArray(sipHash64(%d + number)) AS identities FROM numbers(%d) GROUP BY number)`,
+	e.Query(b, fmt.Sprintf(`INSERT INTO topk.event_identities SELECT 'video', toDateTime(%d, 'UTC'), 0, part, %d, length(identities), identities FROM (
+		SELECT number %% 12 AS part, groupArray(sipHash64(%d + number)) AS identities FROM numbers(%d) GROUP BY part)`,
 		start.Unix()+int64(second), second, second*rate, rate))
 }

@@ -47,19 +47,6 @@ func (s *second) whole() bool { return !s.torn && maps.Equal(s.landed, s.counted
 
 func newSeconds() *seconds { return &seconds{slots: map[item]int{}, held: map[int64]*second{}} }
 
-// horizon is from when on seconds are remembered.
-func horizon(q question, named map[string]*nomination) time.Time {
-	items := 0
-	for _, n := range named {
-		items += len(n.items) + len(n.next)
-	}
-	from := q.asOf.Add(-min(recent, q.window.Length))
-	if 2*items*int(q.asOf.Sub(from)/time.Second) > maxCells {
-		return q.asOf
-	}
-	return from
-}
-
 // name gives candidates and those behind them a slot. When most slots belong to neither any more, all is
 // forgotten of those that do not.
 func (m *seconds) name(named map[string]*nomination) {

@@ -72,6 +72,19 @@ func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomi
 	return c, nil
 }
 
+// horizon is from when on seconds are remembered.
+func horizon(q question, named map[string]*nomination) time.Time {
+	items := 0
+	for _, n := range named {
+		items += len(n.items) + len(n.next)
+	}
+	from := q.asOf.Add(-min(recent, q.window.Length))
+	if 2*items*int(q.asOf.Sub(from)/time.Second) > maxCells {
+		return q.asOf
+	}
+	return from
+}
+
 func (b *Builder) countMinutes(ctx context.Context, q question, named map[string]*nomination, whole span, good map[time.Time]bool, found tally) error {
 	var minutes []time.Time
 	for m := range good {
