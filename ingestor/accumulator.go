@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"topk/internal/wire"
 )
 
 // Why a request is not accepted. Each is answered with 503: try again with the same ids.
@@ -55,18 +57,18 @@ func (a *accumulator) add(ctx context.Context, r *parser) (*batch, error) {
 	var restamped, late, conflicts int
 	for i := range r.events {
 		e := &r.events[i]
-		millis, moved, problem := a.rules.place(e, nowMs, a.newest)
+		millis, stamped, problem := a.rules.place(e, nowMs, a.newest)
 		if problem != nil {
 			r.reject(e.index, problem)
 			continue
 		}
-		if moved {
+		if stamped == wire.Ahead {
 			restamped++
 		}
 		if millis < a.late {
 			late++
 		}
-		e.Millis = millis
+		e.Millis, e.Stamped = millis, stamped
 		if a.ids.see(e) {
 			conflicts++
 		}

@@ -11,7 +11,7 @@ import (
 
 // maxEventRowBytes bounds one row of the events topic: the limits of its fields, and a length of at most two bytes each.
 const maxEventRowBytes = event.MaxEventIDBytes + 32 + event.MaxItemIDBytes + 8 + 2 + event.MaxCategoryBytes + 3 +
-	event.MaxViewerBytes + event.MaxFlags*(event.MaxFlagBytes+2) + 80 + 10*2
+	event.MaxViewerBytes + event.MaxFlags*(event.MaxFlagBytes+2) + 1 + 80 + 10*2
 
 // batch is what one transaction carries: the events as they go on the wire, and their counts. It is filled under the
 // accumulator's lock, then belongs to the flush.

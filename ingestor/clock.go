@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"topk/internal/event"
+	"topk/internal/wire"
 )
 
 // timeRules decide which time an event counts at.
@@ -28,27 +29,27 @@ func newTimeRules(cfg Config) timeRules {
 	}
 }
 
-// place returns the time an event counts at, and whether it is another than the event's own. now is the wall clock, newest
-// the newest accepted time, both in epoch milliseconds.
-func (r *timeRules) place(e *parsedEvent, now, newest int64) (millis int64, restamped bool, problem *event.Problem) {
+// place returns the time an event counts at, and whose clock gave it. now is the wall clock, newest the newest accepted
+// time, both in epoch milliseconds.
+func (r *timeRules) place(e *parsedEvent, now, newest int64) (millis int64, stamped wire.Stamp, problem *event.Problem) {
 	if r.clock == ClockEvent {
 		switch {
 		case !e.timed:
-			return 0, false, r.missing
+			return 0, wire.OwnTime, r.missing
 		case e.Millis < newest-r.ageMs:
-			return 0, false, r.tooOld
+			return 0, wire.OwnTime, r.tooOld
 		}
-		return e.Millis, false, nil
+		return e.Millis, wire.OwnTime, nil
 	}
 	switch {
 	case !e.timed:
-		return now, false, nil
+		return now, wire.Untimed, nil
 	case e.Millis > now+r.skewMs:
-		return now, true, nil
+		return now, wire.Ahead, nil
 	case e.Millis < now-r.ageMs:
-		return 0, false, r.tooOld
+		return 0, wire.OwnTime, r.tooOld
 	}
-	return e.Millis, false, nil
+	return e.Millis, wire.OwnTime, nil
 }
 
 // watermark is what an ingestor promises: every event before it has been sent. All times are epoch milliseconds, 0 when

@@ -25,20 +25,20 @@ func TestWallClockPlacesEvents(t *testing.T) {
 	for name, test := range map[string]struct {
 		event   *parsedEvent
 		millis  int64
-		moved   bool
+		stamped wire.Stamp
 		problem *event.Problem
 	}{
-		"no time":            {&parsedEvent{}, now, false, nil},
-		"now":                {timed(now), now, false, nil},
-		"skew ahead":         {timed(now + skew), now + skew, false, nil},
-		"more than skew":     {timed(now + skew + 1), now, true, nil},
-		"oldest":             {timed(now - age), now - age, false, nil},
-		"too old":            {timed(now - age - 1), 0, false, rules.tooOld},
-		"thirty years later": {timed(now + 30*365*24*3600*1000), now, true, nil},
+		"no time":            {&parsedEvent{}, now, wire.Untimed, nil},
+		"now":                {timed(now), now, wire.OwnTime, nil},
+		"skew ahead":         {timed(now + skew), now + skew, wire.OwnTime, nil},
+		"more than skew":     {timed(now + skew + 1), now, wire.Ahead, nil},
+		"oldest":             {timed(now - age), now - age, wire.OwnTime, nil},
+		"too old":            {timed(now - age - 1), 0, wire.OwnTime, rules.tooOld},
+		"thirty years later": {timed(now + 30*365*24*3600*1000), now, wire.Ahead, nil},
 	} {
-		millis, moved, problem := rules.place(test.event, now, 0)
+		millis, stamped, problem := rules.place(test.event, now, 0)
 		require.Equal(t, test.millis, millis, name)
-		require.Equal(t, test.moved, moved, name)
+		require.Equal(t, test.stamped, stamped, name)
 		require.Equal(t, test.problem, problem, name)
 	}
 	require.Contains(t, rules.tooOld.Reason, "48h0m0s before now")
@@ -62,9 +62,9 @@ func TestEventClockPlacesEvents(t *testing.T) {
 		"too old":       {timed(newest - age - 1), newest, rules.tooOld},
 		"in the future": {timed(time.Now().Add(time.Hour).UnixMilli()), newest, nil},
 	} {
-		millis, moved, problem := rules.place(test.event, time.Now().UnixMilli(), test.newest)
+		millis, stamped, problem := rules.place(test.event, time.Now().UnixMilli(), test.newest)
 		require.Equal(t, test.problem, problem, name)
-		require.False(t, moved, name)
+		require.Equal(t, wire.OwnTime, stamped, name)
 		if problem == nil {
 			require.Equal(t, test.event.Millis, millis, name)
 		}

@@ -62,14 +62,17 @@ func TestOneBlockAcross500HoursIsCounted(t *testing.T) {
 	for i := range rows {
 		rows[i] = row("b", 1, 7)
 		rows[i].second -= uint32(i * 3600)
-		events[i] = eventRow{eventID: fmt.Sprint(i), itemType: "video", itemID: "b", milliseconds: int64(hour-i*3600) * 1000}
+		events[i] = eventRow{eventID: fmt.Sprint(i), itemType: "video", itemID: "b", milliseconds: int64(hour-i*3600) * 1000, stamped: byte(i % 3)}
 	}
 	p.send(t, wire.CountsTopic, 0, encodeCounts(rows...))
 	p.send(t, wire.EventsTopic, 0, encodeEvents(events...))
 	p.eventually(t, "500", "SELECT sum(n) FROM topk.counts_second FINAL WHERE item_id = 'b'")
 	p.eventually(t, "500", "SELECT sum(n) FROM topk.landed FINAL")
 	p.eventually(t, "500", "SELECT count() FROM topk.events FINAL")
-	p.eventually(t, "500", "SELECT count() FROM topk.event_identities")
+	p.eventually(t, "500\t500", "SELECT sum(length(identities)), sum(i.events) FROM topk.event_identities AS i")
+	for _, table := range []string{"events", "event_identities"} {
+		require.Equal(t, "167\t167\t166", p.Query(t, "SELECT countIf(stamped = 0), countIf(stamped = 1), countIf(stamped = 2) FROM topk."+table+" FINAL"), table)
+	}
 }
 
 // A replay is one row in what is read with FINAL, and twice in what is additive.

@@ -34,6 +34,7 @@ type eventRow struct {
 	milliseconds              int64
 	country                   string
 	flags                     []string
+	stamped                   byte
 }
 
 // text appends strings as RowBinary has them.
@@ -93,8 +94,8 @@ func encodeCountsOf(ingestor string, sequence uint64, rows ...countRow) []byte {
 }
 
 func encodeEvents(rows ...eventRow) []byte {
-	to := texts(columns("event_id|item_type|item_id|event_time|country|category|language|viewer|flags|ingestor",
-		"Array(String)|Array(String)|Array(String)|Array(DateTime64(3, 'UTC'))|Array(String)|Array(String)|Array(String)|Array(String)|Array(Array(String))|String"),
+	to := texts(columns("event_id|item_type|item_id|event_time|country|category|language|viewer|flags|stamped|ingestor",
+		"Array(String)|Array(String)|Array(String)|Array(DateTime64(3, 'UTC'))|Array(String)|Array(String)|Array(String)|Array(String)|Array(Array(String))|Array(UInt8)|String"),
 		rows, func(r eventRow) string { return r.eventID }, func(r eventRow) string { return r.itemType },
 		func(r eventRow) string { return r.itemID })
 	to = array(to, rows, func(to []byte, r eventRow) []byte {
@@ -105,6 +106,7 @@ func encodeEvents(rows ...eventRow) []byte {
 	to = array(to, rows, func(to []byte, r eventRow) []byte {
 		return array(to, r.flags, func(to []byte, flag string) []byte { return text(to, flag) })
 	})
+	to = array(to, rows, func(to []byte, r eventRow) []byte { return append(to, r.stamped) })
 	return text(to, "test@1")
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/errgroup"
 
 	"topk/internal/list"
 )
@@ -17,6 +18,8 @@ const (
 	// nominees of an item type are verified: what a list stores, and as many again for those that replays or the ends
 	// of the window have put too high.
 	nominees = 3000
+	// followers of an item type are counted second by second as well: those that become candidates have a past then.
+	followers = 1000
 	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
 	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
@@ -52,6 +55,7 @@ type Builder struct {
 	log        *slog.Logger
 	timing     func(window, step string, took time.Duration)
 	minutes    map[time.Time]minuteMark
+	seconds    *seconds
 	duplicates *duplicates
 	keptSince  time.Time // older counts have been dropped
 
@@ -66,7 +70,7 @@ func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing
 		timing = func(string, string, time.Duration) {}
 	}
 	return &Builder{conn: conn, config: config, log: log, timing: timing, minutes: map[time.Time]minuteMark{},
-		duplicates: newDuplicates(conn, config.DuplicateRows)}
+		seconds: newSeconds(), duplicates: newDuplicates(conn, config.DuplicateRows)}
 }
 
 // KeptSince tells the builder that older counts may have been dropped.
@@ -77,6 +81,7 @@ type question struct {
 	window     list.Window
 	from, asOf time.Time
 	types      []string
+	landed     landed // what had landed when the build began
 }
 
 // Build returns the lists of [asOf - window, asOf), one an item type seen lately, by item type.
@@ -89,29 +94,54 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
 		return nil, err
 	}
-	started := time.Now()
 	// What had landed is read first and once more at the end: views that arrive in between can only widen the bounds.
-	distinct, before, err := b.duplicates.distinct(ctx, q)
-	if err != nil {
+	started := time.Now()
+	if q.landed, err = readLanded(ctx, b.conn, q.types, span{q.from.Truncate(time.Minute), q.asOf}); err != nil {
 		return nil, err
 	}
 	started = b.took(q, stepDuplicates, started)
-	named, err := b.nominate(ctx, q)
+	found, err := b.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	started = b.took(q, stepNominate, started)
-	counted, err := b.count(ctx, q, named)
+	started = started.Add(found.took)
+	landed, err := readLanded(ctx, b.conn, q.types, span{q.from, q.asOf})
 	if err != nil {
 		return nil, err
 	}
-	started = b.took(q, counted.step(), started)
-	repeats, late, err := b.duplicates.repeats(ctx, q, distinct, before)
-	if err != nil {
-		return nil, err
-	}
+	landed.raise(found.counted.beyond)
 	b.took(q, stepDuplicates, started)
-	return b.assemble(q, named, counted, repeats, late), nil
+	return b.assemble(q, found.named, found.counted, found.distinct.repeats(q, landed), landed.since(q)), nil
+}
+
+// answers are what a build has found out.
+type answers struct {
+	named    map[string]*nomination
+	counted  counts
+	distinct distincts
+	took     time.Duration // naming and counting
+}
+
+// ask counts distinct events beside naming and counting the candidates: neither needs the other.
+func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		a.distinct, err = b.duplicates.distinct(ctx, q)
+		return err
+	})
+	group.Go(func() (err error) {
+		began := time.Now()
+		if a.named, err = b.nominate(ctx, q); err != nil {
+			return err
+		}
+		started := b.took(q, stepNominate, began)
+		if a.counted, err = b.count(ctx, q, a.named); err != nil {
+			return err
+		}
+		a.took = b.took(q, a.counted.step(), started).Sub(began)
+		return nil
+	})
+	return a, group.Wait()
 }
 
 // count verifies the candidates, or estimates them where that takes longer than its budget.
@@ -163,6 +193,7 @@ type counts struct {
 	method string
 	counts map[string]map[string]interval // item type -> item -> interval
 	totals map[string]uint64              // item type -> views of all items
+	beyond landed                         // what was counted in seconds whose rows are not those that landed
 }
 
 func (c counts) step() string {

@@ -211,35 +211,65 @@ func testCandidatesAreReadByKey(t *testing.T, e *engines) {
 	}
 }
 
-// Repeats are counted over the whole window; a large one is counted piece by piece, and a piece again when it has changed.
+// Repeats are counted second by second, and again when one has changed. In a small window those in other seconds are found
+// as well, in a large one only those whose time an ingestor's clock gave.
 func testRepeatsAreCounted(t *testing.T, e *engines) {
 	start := e.newDay()
-	same := func(id string, second int) event {
-		return event{itemType: "video", id: id, eventID: "same", at: start.Add(time.Duration(second) * time.Second)}
+	at := func(id string, stamped wire.Stamp, seconds ...int) (events []event) {
+		for _, s := range seconds {
+			events = append(events, event{itemType: "video", id: id, eventID: "same", at: start.Add(time.Duration(s) * time.Second), stamped: stamped})
+		}
+		return events
 	}
-	land := func(events ...event) {
-		e.landEvents(t, events)
-		for _, v := range events {
-			e.land(t, wire.CountsTopic, e.message(views(v.id, 1, v.at)...))
+	land := func(lists ...[]event) {
+		for _, events := range lists {
+			e.landEvents(t, events)
+			for _, v := range events {
+				e.land(t, wire.CountsTopic, e.message(views(v.id, 1, v.at)...))
+			}
 		}
 	}
-	repeats := func(d *duplicates, name string) uint64 {
+	repeats := func(d *duplicates, name string) int {
 		asOf := start.Add(75 * time.Second)
-		q := question{window: window(t, name), types: []string{"video"}, from: asOf.Add(-window(t, name).Length), asOf: asOf}
-		found, before, err := d.distinct(t.Context(), q)
-		require.NoError(t, err)
-		sums, _, err := d.repeats(t.Context(), q, found, before)
-		require.NoError(t, err)
-		return sums["video"]
+		return int(e.repeats(t, d, name, asOf)["video"])
 	}
-	land(same("before", 1), same("before", 2), same("a", 16), same("a", 17), same("moved", 18), same("moved", 25), same("last", 71), same("last", 71))
-	whole, pieces := newDuplicates(e.conn, 100), newDuplicates(e.conn, 1)
-	require.Equal(t, uint64(3), repeats(whole, "1m"))
-	require.Equal(t, uint64(4), repeats(whole, "1h"))
-	require.Equal(t, uint64(2), repeats(pieces, "1m"), "one that moved to another ten seconds is left out")
-	require.Equal(t, uint64(4), repeats(pieces, "1h"), "pieces of an hour are minutes")
-	land(same("late", 33), same("late", 33))
-	require.Equal(t, uint64(4), repeats(whole, "1m"))
-	require.Equal(t, uint64(3), repeats(pieces, "1m"))
-	require.Equal(t, uint64(5), repeats(pieces, "1h"))
+	land(at("before", wire.OwnTime, 1, 2), at("a", wire.OwnTime, 16, 17), at("last", wire.OwnTime, 71, 71),
+		at("x", wire.OwnTime, 20), at("y", wire.OwnTime, 20), at("z", wire.OwnTime, 20))
+	whole, parts, few := newDuplicates(e.conn, 100), newDuplicates(e.conn, 4), newDuplicates(e.conn, 1)
+	require.Equal(t, []int{2, 3}, []int{repeats(whole, "1m"), repeats(whole, "1h")})
+	require.Equal(t, []int{1, 1}, []int{repeats(parts, "1m"), repeats(parts, "1h")}, "a client's own changes of time are left to the recount")
+	land(at("late", wire.OwnTime, 33, 33))
+	require.Equal(t, []int{3, 4}, []int{repeats(whole, "1m"), repeats(whole, "1h")})
+	require.Equal(t, []int{2, 2}, []int{repeats(parts, "1m"), repeats(parts, "1h")})
+	land(at("untimed", wire.Untimed, 5, 40, 42), at("once", wire.Untimed, 43))
+	require.Equal(t, []int{4, 6}, []int{repeats(whole, "1m"), repeats(whole, "1h")})
+	require.Equal(t, []int{3, 4}, []int{repeats(parts, "1m"), repeats(parts, "1h")}, "those without a time of their own are looked for")
+	require.Equal(t, []int{5, 6}, []int{repeats(few, "1m"), repeats(few, "1h")}, "too many to look for: each may be a repeat")
+	land(at("ahead", wire.Ahead, 50), at("ahead", wire.OwnTime, 55))
+	require.Equal(t, []int{5, 7}, []int{repeats(whole, "1m"), repeats(whole, "1h")})
+	require.Equal(t, []int{4, 5}, []int{repeats(parts, "1m"), repeats(parts, "1h")}, "it may have been accepted again as it was")
+}
+
+// repeats is what a build would find.
+func (e *engines) repeats(t *testing.T, d *duplicates, name string, asOf time.Time) map[string]uint64 {
+	t.Helper()
+	q := question{window: window(t, name), types: []string{"video"}, from: asOf.Add(-window(t, name).Length), asOf: asOf}
+	var err error
+	q.landed, err = readLanded(t.Context(), e.conn, q.types, span{q.from, q.asOf})
+	require.NoError(t, err)
+	found, err := d.distinct(t.Context(), q)
+	require.NoError(t, err)
+	return found.repeats(q, q.landed)
+}
+
+// An event whose counts have not landed yet hides no repeat in another second.
+func testEventsAheadOfTheirCountsHideNoRepeat(t *testing.T, e *engines) {
+	start := e.newDay()
+	v := event{itemType: "video", id: "a", eventID: "1", at: start.Add(5 * time.Second)}
+	w := event{itemType: "video", id: "b", eventID: "2", at: start.Add(6 * time.Second)}
+	e.landEvents(t, []event{v, v, w})
+	e.land(t, wire.CountsTopic, e.message(views("a", 2, v.at)...))
+	for _, limit := range []uint64{100, 1} {
+		require.Equal(t, uint64(1), e.repeats(t, newDuplicates(e.conn, limit), "1m", start.Add(10*time.Second))["video"], "limit %d", limit)
+	}
 }

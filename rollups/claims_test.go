@@ -6,8 +6,10 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sort"
+	"strconv"
 	"testing"
 	"time"
 
@@ -34,7 +36,8 @@ type stream struct {
 // arrival is a stream in blocks, and the truth of it.
 type arrival struct {
 	blocks [][]message
-	events []event // as sent, repeats included
+	events []event   // as sent, repeats included
+	sent   [][]event // the same by block
 }
 
 func ranks(r *rand.Rand, skew float64, items int) func() int {
@@ -51,7 +54,7 @@ func ranks(r *rand.Rand, skew float64, items int) func() int {
 func (s stream) make(e *engines, itemType string, start time.Time) arrival {
 	r := rand.New(rand.NewPCG(s.seed, 1))
 	rank := ranks(r, s.skew, s.items)
-	a := arrival{blocks: make([][]message, s.blocks)}
+	a := arrival{blocks: make([][]message, s.blocks), sent: make([][]event, s.blocks)}
 	rows := make([]map[count]uint64, s.blocks)
 	send := func(v event) {
 		a.events = append(a.events, v)
@@ -63,15 +66,23 @@ func (s stream) make(e *engines, itemType string, start time.Time) arrival {
 		if rows[block] == nil {
 			rows[block] = map[count]uint64{}
 		}
+		a.sent[block] = append(a.sent[block], v)
 		rows[block][count{itemType: itemType, id: v.id, country: []string{"", "IN", "DE"}[r.IntN(3)], second: v.at.Truncate(time.Second)}]++
 	}
 	for n := range s.events {
 		v := event{itemType: itemType, id: fmt.Sprintf("item-%d", rank()), eventID: fmt.Sprintf("e%d", n),
 			at: start.Add(time.Duration(r.IntN(s.length*1000)) * time.Millisecond)}
+		if s.duplicates > 0 {
+			v.stamped = [...]wire.Stamp{wire.OwnTime, wire.OwnTime, wire.Untimed, wire.Ahead}[r.IntN(4)]
+		}
 		send(v)
 		for r.Float64() < s.duplicates {
-			if again := v.at.Add(time.Duration(r.IntN(3)) * time.Second); again.Before(start.Add(time.Duration(s.length) * time.Second)) {
+			// A time that an ingestor's clock gave is another one for a repeat.
+			if again := v.at.Add(time.Duration(r.IntN(3)) * time.Second); v.stamped != wire.OwnTime && again.Before(start.Add(time.Duration(s.length)*time.Second)) {
 				v.at = again
+			}
+			if v.stamped == wire.Ahead && r.IntN(2) == 0 {
+				v.stamped = wire.OwnTime // its own time is no longer too far ahead
 			}
 			send(v)
 		}
@@ -88,10 +99,12 @@ func (s stream) make(e *engines, itemType string, start time.Time) arrival {
 }
 
 // truth counts the events of [from, asOf), each once. A repeat with another time counts where any of its times is inside.
-func (a arrival) truth(from, asOf time.Time) map[string]uint64 {
+func (a arrival) truth(from, asOf time.Time) map[string]uint64 { return truthOf(from, asOf, a.events) }
+
+func truthOf(from, asOf time.Time, events []event) map[string]uint64 {
 	seen := map[[2]string]bool{}
 	truth := map[string]uint64{}
-	for _, v := range a.events {
+	for _, v := range events {
 		key := [2]string{v.id, v.eventID}
 		if v.at.Before(from) || !v.at.Before(asOf) || seen[key] {
 			continue
@@ -169,10 +182,25 @@ var streams = []stream{
 	{seed: 9, skew: 1.1, items: 30, events: 10_000, blocks: 3, length: 3500, anywhere: true},
 }
 
+// randomStream is another one at each run. TOPK_TEST_SEED repeats one, whose seed is in the name of its test.
+func randomStream(t *testing.T) stream {
+	t.Helper()
+	seed := rand.Uint64()
+	if text := os.Getenv("TOPK_TEST_SEED"); text != "" {
+		var err error
+		seed, err = strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err)
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
+	return stream{seed: seed, skew: 2 * r.Float64(), items: 1 + r.IntN(20_000), events: 1 + r.IntN(20_000), blocks: 1 + r.IntN(8), length: 10 + r.IntN(600),
+		duplicates: 0.1 * float64(r.IntN(3)), replays: r.IntN(2), optimize: r.IntN(2) == 0, anywhere: r.IntN(2) == 0}
+}
+
 func testClaims(t *testing.T, e *engines) {
 	sawEstimate := 0
-	for _, s := range streams {
+	for _, s := range append(streams, randomStream(t)) {
 		t.Run(fmt.Sprintf("seed %d, skew %.1f, %d items, %d blocks", s.seed, s.skew, s.items, s.blocks), func(t *testing.T) {
+			t.Logf("to repeat it: %+v", s)
 			start := e.newDay().Add(90 * time.Minute)
 			a := s.make(e, "video", start)
 			a.arrive(t, e, s, 2)
@@ -192,6 +220,13 @@ func testClaims(t *testing.T, e *engines) {
 				require.Equal(t, list.MethodEstimated, l.Method)
 				requireClaims(t, l, truth)
 				sawEstimate++
+				for _, limit := range []uint64{1, uint64(s.events / 2)} { // beyond it repeats are counted second by second
+					l = build(t, e.builder(func(c *BuilderConfig) { c.DuplicateRows = limit }), w.Name, "video", asOf)
+					if s.duplicates == 0 {
+						require.Zero(t, l.MaxOvercount, "nothing was sent twice, replays or not")
+					}
+					requireClaims(t, l, truth)
+				}
 			}
 			// Combined minutes, merged parts and sketches of some of the minutes change no list.
 			rollAll(t, newRoller(e.conn), start.Add(time.Duration(s.length/2)*time.Second))

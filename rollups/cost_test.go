@@ -16,6 +16,7 @@ import (
 type metered struct {
 	driver.Conn
 	cpu   func() time.Duration
+	off   bool // the questions of this build only pass
 	mu    sync.Mutex
 	costs map[string]*cost
 }
@@ -40,6 +41,9 @@ func meter(b *testing.B, e *engines) *metered {
 }
 
 func (m *metered) Query(ctx context.Context, text string, args ...any) (driver.Rows, error) {
+	if m.off {
+		return m.Conn.Query(ctx, text, args...)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	cpu, began := m.cpu(), time.Now()

@@ -6,128 +6,194 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-
-	"topk/internal/list"
 )
 
-// duplicates bounds how many views of a window were sent more than once: what landed less the distinct events. More time can
-// only hold more repeats, so a range that covers the window bounds it too.
+// duplicates bounds how many views of a window were sent more than once: what landed less the distinct events.
 //
-// A window of up to limit events is counted whole at every build. A larger one is the sum of its pieces, each counted once
-// and again when something arrives for it: a minute each for long windows, else and at the end ten seconds. A retry repeats
-// the time of its event, so it meets the first one in the same piece; one whose time was replaced by the ingestor's clock
-// and moved to another piece is left to the hourly recount.
+// Distinct events are counted second by second, each once and again when an event arrives for it: a retry repeats the time
+// of its event, so both are in one second. Events and counts are read from two topics, either of which may be ahead for
+// late events: of a second that has more events than views, repeats are told from its events alone, so what has not landed
+// hides none.
+//
+// What repeats is not in the same second if its time came from the clock of an ingestor, or if a client changed it. A window
+// of up to limit events is counted whole at every build as well, which finds both. Of a larger one only events without a time
+// of their own are, up to limit of them: beyond it any of them may be a repeat. So may each whose own time was too far ahead:
+// sent again a moment later it may be accepted as it is.
 type duplicates struct {
-	conn   driver.Conn
-	limit  uint64
-	pieces map[span]piece
+	conn    driver.Conn
+	limit   uint64
+	seconds map[int64]map[string]distinct // by epoch second and item type, of one window
 }
 
-// piece is what was found of a range, by item type.
-type piece struct{ landed, events map[string]uint64 }
+// distinct is what arrived for one second.
+type distinct struct {
+	arrived, events         uint64 // repeats included, and distinct
+	untimedArrived, untimed uint64 // the same of events without a time of their own
+	ahead                   uint64 // distinct events whose own time was too far ahead
+}
 
-// distincts are distinct events of one range, by item type.
+// distincts is what is known of a window.
 type distincts struct {
-	span
-	events map[string]uint64
+	seconds map[int64]map[string]distinct
+	moved   map[string]uint64 // by item type: repeats that are in another second than the first
 }
+
+// maxSecondsAsked bounds the seconds of one question: each may hold a hundred thousand events.
+const maxSecondsAsked = 60
 
 func newDuplicates(conn driver.Conn, limit uint64) *duplicates {
-	return &duplicates{conn: conn, limit: limit, pieces: map[span]piece{}}
+	return &duplicates{conn: conn, limit: limit, seconds: map[int64]map[string]distinct{}}
 }
 
-// longGrain is the window from which pieces are minutes: an hour has sixty.
-const longGrain = 10 * time.Minute
-
-// distinct counts the distinct events of ranges that together cover the window. landed is what had landed in them before.
-func (d *duplicates) distinct(ctx context.Context, q question) (found []distincts, landed map[string]uint64, err error) {
-	grain := bucketLength
-	if q.window.Length >= longGrain {
-		grain = time.Minute
+// distinct counts the distinct events of a window.
+func (d *duplicates) distinct(ctx context.Context, q question) (distincts, error) {
+	if err := d.update(ctx, q); err != nil {
+		return distincts{}, err
 	}
-	cover := span{q.from.Truncate(grain), q.asOf}
-	pieces, err := landedPieces(ctx, d.conn, q.types, cover, bucketLength)
-	if err != nil {
-		return nil, nil, err
+	found := distincts{d.seconds, map[string]uint64{}}
+	var landed uint64
+	for _, views := range q.landed.within(span{q.from, q.asOf}) {
+		landed += views
 	}
-	landed = pieces.totals()
-	if sum(landed) <= d.limit {
-		s := span{q.from, q.asOf}
-		events, err := d.count(ctx, q.types, s)
-		return []distincts{{s, events}}, landed, err
+	if landed <= d.limit {
+		return found, d.countMoved(ctx, q, found, false)
 	}
-	found, err = d.byPiece(ctx, q, cover, grain, pieces)
-	return found, landed, err
-}
-
-func sum(totals map[string]uint64) (views uint64) {
-	for _, n := range totals {
-		views += n
-	}
-	return views
-}
-
-// byPiece covers a range by pieces of one grain, and its last one by ten seconds each.
-func (d *duplicates) byPiece(ctx context.Context, q question, cover span, grain time.Duration, landed pieceTotals) ([]distincts, error) {
-	var found []distincts
-	for from := cover.from; from.Before(cover.until); {
-		if from.Add(grain).After(cover.until) {
-			grain = bucketLength
+	var untimed uint64
+	for _, types := range d.seconds {
+		for itemType, at := range types {
+			untimed += at.untimed
+			found.moved[itemType] += at.ahead
 		}
-		s := span{from, from.Add(grain)}
-		if s.until.After(cover.until) {
-			s.until = cover.until
-		}
-		inside := landed.within(s, bucketLength)
-		have, ok := d.pieces[s]
-		if !ok || !maps.Equal(have.landed, inside) {
-			events, err := d.count(ctx, q.types, s)
-			if err != nil {
-				return nil, err
-			}
-			have = piece{inside, events}
-			d.pieces[s] = have
-		}
-		found = append(found, distincts{s, have.events})
-		from = s.until
 	}
-	maps.DeleteFunc(d.pieces, func(s span, _ piece) bool {
-		return s.from.Before(q.asOf.Add(-2 * list.Windows[len(list.Windows)-1].Length))
-	})
+	switch {
+	case untimed == 0:
+		return found, nil
+	case untimed <= d.limit:
+		return found, d.countMoved(ctx, q, found, true)
+	}
+	for _, types := range d.seconds {
+		for itemType, at := range types {
+			found.moved[itemType] += at.untimed
+		}
+	}
 	return found, nil
 }
 
-func (d *duplicates) count(ctx context.Context, types []string, s span) (map[string]uint64, error) {
-	events := map[string]uint64{}
-	p := parameters{"types": types, "from": s.from, "until": s.until}
-	err := read(ctx, d.conn, "distinct", p, questionBudget, func(r driver.Rows) error {
-		var itemType string
-		var n uint64
-		if err := r.Scan(&itemType, &n); err != nil {
+// update counts the seconds for which events have arrived, and forgets those outside the window.
+func (d *duplicates) update(ctx context.Context, q question) error {
+	arrived, err := d.readArrived(ctx, q)
+	if err != nil {
+		return err
+	}
+	seconds := make(map[int64]map[string]distinct, len(arrived))
+	var changed []int64
+	for second := range (span{q.from, q.asOf}).seconds() {
+		have := d.seconds[second]
+		if len(arrived[second]) != len(have) {
+			changed = append(changed, second)
+			continue
+		}
+		same := true
+		for itemType, n := range arrived[second] {
+			same = same && have[itemType].arrived == n
+		}
+		if !same {
+			changed = append(changed, second)
+		} else if have != nil {
+			seconds[second] = have
+		}
+	}
+	for len(changed) > 0 {
+		asked := changed[:min(len(changed), maxSecondsAsked)]
+		changed = changed[len(asked):]
+		if err := d.count(ctx, q.types, asked, seconds); err != nil {
 			return err
 		}
-		events[itemType] = n
-		return nil
-	})
-	return events, err
+	}
+	d.seconds = seconds
+	return nil
 }
 
-// repeats is what landed in the ranges beyond their distinct events. It is asked after the items were counted, so that
-// whatever arrives meanwhile can only raise it. late is what landed in the window since before.
-func (d *duplicates) repeats(ctx context.Context, q question, found []distincts, before map[string]uint64) (repeats, late map[string]uint64, err error) {
-	cover := span{found[0].from, found[len(found)-1].until}
-	landed, err := landedPieces(ctx, d.conn, q.types, cover, bucketLength)
-	if err != nil {
-		return nil, nil, err
-	}
-	repeats, late = map[string]uint64{}, map[string]uint64{}
-	for _, f := range found {
-		for itemType, views := range landed.within(f.span, bucketLength) {
-			repeats[itemType] += views - min(views, f.events[itemType])
+func (d *duplicates) readArrived(ctx context.Context, q question) (map[int64]map[string]uint64, error) {
+	arrived := map[int64]map[string]uint64{}
+	p := parameters{"types": q.types, "from": q.from, "until": q.asOf}
+	err := read(ctx, d.conn, "identities", p, questionBudget, func(r driver.Rows) error {
+		var itemType string
+		var at time.Time
+		var events uint64
+		if err := r.Scan(&itemType, &at, &events); err != nil {
+			return err
+		}
+		if arrived[at.Unix()] == nil {
+			arrived[at.Unix()] = map[string]uint64{}
+		}
+		arrived[at.Unix()][itemType] = events
+		return nil
+	})
+	return arrived, err
+}
+
+func (d *duplicates) count(ctx context.Context, types []string, which []int64, into map[int64]map[string]distinct) error {
+	p := parameters{"types": types, "seconds": times(which)}
+	return read(ctx, d.conn, "distinct_seconds", p, questionBudget, func(r driver.Rows) error {
+		var itemType string
+		var second time.Time
+		var at distinct
+		if err := r.Scan(&itemType, &second, &at.arrived, &at.events, &at.untimedArrived, &at.untimed, &at.ahead); err != nil {
+			return err
+		}
+		if into[second.Unix()] == nil {
+			into[second.Unix()] = map[string]distinct{}
+		}
+		into[second.Unix()][itemType] = at
+		return nil
+	})
+}
+
+// countMoved adds the events that are in several seconds of the window, of all or of those without a time of their own.
+func (d *duplicates) countMoved(ctx context.Context, q question, found distincts, untimed bool) error {
+	bySecond := map[string]distinct{}
+	for _, types := range found.seconds {
+		for itemType, at := range types {
+			sum := bySecond[itemType]
+			if untimed {
+				at.arrived, at.events = at.untimedArrived, at.untimed
+			}
+			bySecond[itemType] = distinct{arrived: sum.arrived + at.arrived, events: sum.events + at.events}
 		}
 	}
-	for itemType, views := range landed.totals() {
-		late[itemType] = views - min(views, before[itemType])
+	p := parameters{"types": q.types, "from": q.from, "until": q.asOf, "untimed": 0}
+	if untimed {
+		p["untimed"] = 1
 	}
-	return repeats, late, nil
+	whole := map[string]distinct{}
+	err := read(ctx, d.conn, "distinct_window", p, questionBudget, func(r driver.Rows) error {
+		var itemType string
+		var all distinct
+		if err := r.Scan(&itemType, &all.arrived, &all.events); err != nil {
+			return err
+		}
+		whole[itemType] = all
+		return nil
+	})
+	for itemType, sum := range bySecond {
+		// What has arrived since the seconds were counted may all be distinct, and is not in their sum.
+		since := whole[itemType].arrived - min(whole[itemType].arrived, sum.arrived)
+		all := whole[itemType].events - min(whole[itemType].events, since)
+		found.moved[itemType] += sum.events - min(sum.events, all)
+	}
+	return err
+}
+
+// repeats is, by item type, what landed beyond the distinct events. What landed is asked after the items were counted, so
+// that whatever arrives meanwhile can only raise it.
+func (d distincts) repeats(q question, landed landed) map[string]uint64 {
+	repeats := maps.Clone(d.moved)
+	for second := range (span{q.from, q.asOf}).seconds() {
+		for itemType, s := range landed[second] {
+			at := d.seconds[second][itemType]
+			repeats[itemType] += max(s.views, at.arrived) - at.events
+		}
+	}
+	return repeats
 }

@@ -110,14 +110,16 @@ func (e *engines) land(t testing.TB, topic string, messages ...message) {
 type event struct {
 	itemType, id, eventID string
 	at                    time.Time
+	stamped               wire.Stamp
 }
 
 func (e *engines) landEvents(t testing.TB, events []event) {
 	t.Helper()
-	batch, err := e.conn.PrepareBatch(context.Background(), `INSERT INTO topk.events_in (event_id, item_type, item_id, event_time, topic, offset, partitions)`)
+	batch, err := e.conn.PrepareBatch(context.Background(), `INSERT INTO topk.events_in (event_id, item_type, item_id, event_time, stamped, topic, offset, partitions)`)
 	require.NoError(t, err)
+	e.offset++
 	for _, v := range events {
-		require.NoError(t, batch.Append(v.eventID, v.itemType, v.id, v.at, wire.EventsTopic, int64(0), uint32(1)))
+		require.NoError(t, batch.Append(v.eventID, v.itemType, v.id, v.at, uint8(v.stamped), wire.EventsTopic, e.offset, uint32(1)))
 	}
 	require.NoError(t, batch.Send())
 }

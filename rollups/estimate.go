@@ -18,10 +18,6 @@ const bucketLength = 10 * time.Second
 // probability e^-depth; elsewhere counts_minute, replays included. The lower bound counts the summaries wholly inside, less
 // what replays put into them. Both are certain, so max_overcount is certain too.
 func (b *Builder) estimate(ctx context.Context, q question, named map[string]*nomination) (counts, error) {
-	landed, err := landedMinutes(ctx, b.conn, q.types, span{q.from, q.asOf})
-	if err != nil {
-		return counts{}, err
-	}
 	excess, err := b.excess(ctx, q)
 	if err != nil {
 		return counts{}, err
@@ -32,7 +28,7 @@ func (b *Builder) estimate(ctx context.Context, q question, named map[string]*no
 	}
 	sketched := tally{}
 	err = chunks(q, named, func(types, ids []string) error { return b.sketch(ctx, sources, types, ids, sketched) })
-	c := counts{method: list.MethodEstimated, totals: landed.totals(), counts: map[string]map[string]interval{}}
+	c := counts{method: list.MethodEstimated, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]interval{}}
 	for itemType, n := range named {
 		c.counts[itemType] = make(map[string]interval, len(n.items))
 		for _, item := range n.items {
@@ -130,7 +126,7 @@ func (b *Builder) excess(ctx context.Context, q question) (map[string]uint64, er
 		return excess, nil
 	}
 	// Before what the summaries took in: what lands in between can only raise the excess.
-	landed, err := landedMinutes(ctx, b.conn, q.types, inside)
+	landed, err := readLanded(ctx, b.conn, q.types, inside)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +144,7 @@ func (b *Builder) excess(ctx context.Context, q question) (map[string]uint64, er
 	if err != nil {
 		return nil, err
 	}
-	for itemType, views := range landed.totals() {
+	for itemType, views := range landed.within(inside) {
 		excess[itemType] -= min(views, excess[itemType])
 	}
 	return excess, nil

@@ -37,7 +37,8 @@ type nominee struct {
 // nomination holds the candidates of one item type.
 type nomination struct {
 	items  []nominee
-	unseen uint64 // no item that is not among them has more views than this
+	unseen uint64   // no item that is not among them has more views than this
+	next   []string // the best of the others: they may be candidates soon
 }
 
 // nominate returns candidates by item type. A type without views in the window has none.
@@ -48,7 +49,7 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 	}
 	named := map[string]*nomination{}
 	floors := uint64(0) // of the type whose rows are being read
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees, "minutes": minutes, "depth": b.depth()}
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees + followers, "minutes": minutes, "depth": b.depth()}
 	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
@@ -62,7 +63,10 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 		}
 		n := named[itemType]
 		if len(n.items) == nominees {
-			n.unseen = over + floors // the best of those left out: rows come greatest first
+			if len(n.next) == 0 {
+				n.unseen = over + floors // the best of those left out: rows come greatest first
+			}
+			n.next = append(n.next, id)
 			return nil
 		}
 		n.items = append(n.items, nominee{id: id, upper: over + floors, lower: lower})
@@ -92,22 +96,29 @@ const maxChunkBytes = 200 << 10
 // chunks calls ask with the candidates of all types, a bounded part at a time, as two arrays of equal length. It calls it
 // at least once.
 func chunks(q question, named map[string]*nomination, ask func(types, ids []string) error) error {
+	var all []item
+	for _, itemType := range q.types {
+		if n := named[itemType]; n != nil {
+			for _, candidate := range n.items {
+				all = append(all, item{itemType, candidate.id})
+			}
+		}
+	}
+	return chunksOf(all, ask)
+}
+
+func chunksOf(all []item, ask func(types, ids []string) error) error {
 	var types, ids []string
 	size := 0
-	for _, itemType := range q.types {
-		n := named[itemType]
-		if n == nil {
-			continue
-		}
-		for _, item := range n.items {
-			if size += len(itemType) + len(item.id) + 8; size > maxChunkBytes {
-				if err := ask(types, ids); err != nil {
-					return err
-				}
-				types, ids, size = nil, nil, len(itemType)+len(item.id)+8
+	for _, i := range all {
+		bytes := len(i.itemType) + len(i.id) + 8
+		if size += bytes; size > maxChunkBytes {
+			if err := ask(types, ids); err != nil {
+				return err
 			}
-			types, ids = append(types, itemType), append(ids, item.id)
+			types, ids, size = nil, nil, bytes
 		}
+		types, ids = append(types, i.itemType), append(ids, i.id)
 	}
 	return ask(types, ids)
 }

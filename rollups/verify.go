@@ -11,12 +11,6 @@ import (
 	"topk/internal/list"
 )
 
-// span is [from, until).
-type span struct{ from, until time.Time }
-
-// recent is how long rows stay in small parts, of which all can be read: there a total costs little, and spares FINAL.
-const recent = 2 * time.Minute
-
 // minutesPay is the window from which whole minutes are read from counts_minute. A shorter one has one at most, which would
 // be checked at every build while late events arrive.
 const minutesPay = 2 * time.Minute
@@ -40,32 +34,35 @@ func (t tally) merge(other tally) {
 }
 
 // verify counts the candidates as they landed: whole minutes from counts_minute where it holds exactly what landed, all
-// else second by second.
+// else second by second, of which recent ones are remembered.
 func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomination) (counts, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.config.VerifyTimeout)
 	defer cancel()
-	landed, err := landedMinutes(ctx, b.conn, q.types, span{q.from, q.asOf})
-	if err != nil {
-		return counts{}, err
-	}
 	whole := span{q.from.Add(time.Minute - 1).Truncate(time.Minute), q.asOf.Truncate(time.Minute)}
 	good := map[time.Time]bool{}
 	if q.window.Length >= minutesPay {
+		var err error
 		if good, err = b.goodMinutes(ctx, q, span{q.from.Truncate(time.Minute), q.asOf.Truncate(time.Minute)}); err != nil {
 			return counts{}, err
 		}
 	}
 	found := tally{}
-	totals := landed.totals()
+	c := counts{method: list.MethodVerified, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]interval{}}
 	if err := b.countMinutes(ctx, q, named, whole, good, found); err != nil {
 		return counts{}, err
 	}
+	var young []int64
 	for _, s := range secondSpans(q, whole, good) {
-		if err := b.countSeconds(ctx, q, named, s, good, landed, totals, found); err != nil {
+		old, fresh := s.split(horizon(q, named))
+		young = slices.AppendSeq(young, fresh.seconds())
+		if err := b.countOld(ctx, q, named, old, good, c.totals, found); err != nil {
 			return counts{}, err
 		}
 	}
-	c := counts{method: list.MethodVerified, totals: totals, counts: map[string]map[string]interval{}}
+	var err error
+	if c.beyond, err = b.countRecent(ctx, q, named, young, c.totals, found); err != nil {
+		return counts{}, err
+	}
 	for itemType, items := range found {
 		c.counts[itemType] = make(map[string]interval, len(items))
 		for id, views := range items {
@@ -73,6 +70,19 @@ func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomi
 		}
 	}
 	return c, nil
+}
+
+// horizon is from when on seconds are remembered.
+func horizon(q question, named map[string]*nomination) time.Time {
+	items := 0
+	for _, n := range named {
+		items += len(n.items) + len(n.next)
+	}
+	from := q.asOf.Add(-min(recent, q.window.Length))
+	if 2*items*int(q.asOf.Sub(from)/time.Second) > maxCells {
+		return q.asOf
+	}
+	return from
 }
 
 func (b *Builder) countMinutes(ctx context.Context, q question, named map[string]*nomination, whole span, good map[time.Time]bool, found tally) error {
@@ -118,51 +128,37 @@ func secondSpans(q question, whole span, good map[time.Time]bool) []span {
 	return spans
 }
 
-// countSeconds adds the candidates of s to found. Where rows may have been written by hand, which landed does not hold, the
+// countOld adds the candidates of s to found. Where rows may have been written by hand, which landed does not hold, the
 // totals are corrected by what counts_second says itself.
-func (b *Builder) countSeconds(ctx context.Context, q question, named map[string]*nomination, s span, good map[time.Time]bool,
-	landed pieceTotals, totals map[string]uint64, found tally,
+func (b *Builder) countOld(ctx context.Context, q question, named map[string]*nomination, s span, good map[time.Time]bool,
+	totals map[string]uint64, found tally,
 ) error {
-	inside := landed.within(s, time.Minute)
-	if q.asOf.Sub(s.until) < recent {
-		plain, sums, err := b.readSeconds(ctx, q, named, s, "verify_seconds_plain", q.types)
-		if err != nil {
-			return err
-		}
-		if equalTotals(q.types, sums, inside) {
-			found.merge(plain)
-			return nil
-		}
+	if s.empty() {
+		return nil
 	}
 	var asked []string
 	if !good[s.from.Truncate(time.Minute)] {
 		asked = q.types
 	}
-	final, sums, err := b.readSeconds(ctx, q, named, s, "verify_seconds", asked)
-	if err != nil {
-		return err
-	}
-	for _, itemType := range asked {
-		totals[itemType] += sums[itemType] - inside[itemType] // wraps back: inside is part of totals
-	}
-	found.merge(final)
-	return nil
-}
-
-// readSeconds returns the candidates of s, and the totals of the types in asked.
-func (b *Builder) readSeconds(ctx context.Context, q question, named map[string]*nomination, s span, name string, asked []string) (tally, map[string]uint64, error) {
-	found := tally{}
+	counted := tally{}
+	corrected := asked
 	err := chunks(q, named, func(_, ids []string) error {
 		p := parameters{"types": q.types, "ids": ids, "from": s.from, "until": s.until, "totals": asked}
 		asked = nil // the totals come with the first part
-		return b.readTally(ctx, name, p, found)
+		return b.readTally(ctx, "verify_seconds", p, counted)
 	})
-	sums := map[string]uint64{}
-	for itemType, items := range found {
-		sums[itemType] = items[""]
+	if err != nil {
+		return err
+	}
+	inside := q.landed.within(s)
+	for _, itemType := range corrected {
+		totals[itemType] += counted[itemType][""] - inside[itemType] // wraps back: inside is part of totals
+	}
+	for _, items := range counted {
 		delete(items, "")
 	}
-	return found, sums, err
+	found.merge(counted)
+	return nil
 }
 
 func (b *Builder) readTally(ctx context.Context, name string, p parameters, into tally) error {
@@ -181,44 +177,13 @@ func equalTotals(types []string, a, b map[string]uint64) bool {
 	return !slices.ContainsFunc(types, func(t string) bool { return a[t] != b[t] })
 }
 
-// pieceTotals are views by the start of a piece of time, a minute or ten seconds, and item type.
-type pieceTotals map[time.Time]map[string]uint64
+// minuteTotals are views by minute and item type.
+type minuteTotals map[time.Time]map[string]uint64
 
-func (m pieceTotals) totals() map[string]uint64 {
-	sums := map[string]uint64{}
-	for minute := range m {
-		for itemType, views := range m[minute] {
-			sums[itemType] += views
-		}
-	}
-	return sums
-}
-
-// within adds up the pieces that start in s, or hold its start: of those, only what is inside was asked for.
-func (m pieceTotals) within(s span, grain time.Duration) map[string]uint64 {
-	sums := map[string]uint64{}
-	for start, types := range m {
-		if start.Before(s.from.Truncate(grain)) || !start.Before(s.until) {
-			continue
-		}
-		for itemType, views := range types {
-			sums[itemType] += views
-		}
-	}
-	return sums
-}
-
-func landedMinutes(ctx context.Context, conn driver.Conn, types []string, s span) (pieceTotals, error) {
-	return landedPieces(ctx, conn, types, s, time.Minute)
-}
-
-func landedPieces(ctx context.Context, conn driver.Conn, types []string, s span, grain time.Duration) (pieceTotals, error) {
-	return readPieces(ctx, conn, "landed", parameters{"types": types, "from": s.from, "until": s.until, "grain": int(grain.Seconds())})
-}
-
-func readPieces(ctx context.Context, conn driver.Conn, name string, p parameters) (pieceTotals, error) {
-	totals := pieceTotals{}
-	err := read(ctx, conn, name, p, questionBudget, func(r driver.Rows) error {
+func readMinuteTotals(ctx context.Context, conn driver.Conn, types []string, s span) (minuteTotals, error) {
+	totals := minuteTotals{}
+	p := parameters{"types": types, "from": s.from, "until": s.until}
+	err := read(ctx, conn, "minute_totals", p, questionBudget, func(r driver.Rows) error {
 		var itemType string
 		var minute time.Time
 		var views uint64
@@ -267,7 +232,7 @@ func (b *Builder) goodMinutes(ctx context.Context, q question, s span) (map[time
 	if len(unknown) == 0 {
 		return onlyTrue(good), nil
 	}
-	held, err := readPieces(ctx, b.conn, "minute_totals", parameters{"types": q.types, "from": unknown[0], "until": unknown[len(unknown)-1].Add(time.Minute)})
+	held, err := readMinuteTotals(ctx, b.conn, q.types, span{unknown[0], unknown[len(unknown)-1].Add(time.Minute)})
 	if err != nil {
 		return nil, err
 	}
@@ -286,16 +251,12 @@ func onlyTrue(good map[time.Time]bool) map[time.Time]bool {
 }
 
 func (b *Builder) readMarks(ctx context.Context, q question, s span) (map[time.Time]minuteMark, error) {
-	landed, err := landedMinutes(ctx, b.conn, q.types, s)
-	if err != nil {
-		return nil, err
-	}
 	marks := map[time.Time]minuteMark{}
 	for m := s.from; m.Before(s.until); m = m.Add(time.Minute) {
-		marks[m] = minuteMark{landed: landed[m], views: map[string]uint64{}, blocks: map[string]uint64{}}
+		marks[m] = minuteMark{landed: q.landed.within(span{m, m.Add(time.Minute)}), views: map[string]uint64{}, blocks: map[string]uint64{}}
 	}
 	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": s.from, "until": s.until}
-	err = read(ctx, b.conn, "applied", p, questionBudget, func(r driver.Rows) error {
+	err := read(ctx, b.conn, "applied", p, questionBudget, func(r driver.Rows) error {
 		var itemType string
 		var minute time.Time
 		var views, blocks uint64

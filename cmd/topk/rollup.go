@@ -31,7 +31,7 @@ func rollupCommand() *cobra.Command {
 	flags.DurationVar(&config.Builder.VerifyTimeout, "verify-timeout", config.Builder.VerifyTimeout,
 		"what counting the candidates may take, before they are estimated")
 	flags.Uint64Var(&config.Builder.DuplicateRows, "duplicate-rows", config.Builder.DuplicateRows,
-		"events in a window up to which duplicates are counted across minutes")
+		"events in a window up to which duplicates are looked for across seconds")
 	flags.DurationVar(&config.KeepCounts, "keep-counts", config.KeepCounts, "life of landed counts, in event time")
 	flags.DurationVar(&config.KeepSketches, "keep-sketches", config.KeepSketches, "life of the summaries of minutes, in event time")
 	flags.DurationVar(&config.KeepEvents, "keep-events", config.KeepEvents, "life of raw events, in event time")

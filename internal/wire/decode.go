@@ -22,6 +22,7 @@ type Count struct {
 // EventRow is one row of the events topic. ItemType is "" in a heartbeat.
 type EventRow struct {
 	event.Event
+	Stamped  Stamp
 	Ingestor string
 }
 
@@ -67,10 +68,11 @@ func DecodeEvents(message []byte) ([]EventRow, error) {
 	ids, itemTypes, itemIDs, times := array(r, r.text), array(r, r.text), array(r, r.text), array(r, r.uint64)
 	countries, categories, languages, viewers := array(r, r.text), array(r, r.text), array(r, r.text), array(r, r.text)
 	flags := array(r, func() []string { return array(r, r.text) })
+	stamps := array(r, func() byte { return r.take(1)[0] })
 	ingestor := r.text()
 	n := len(ids)
 	if err := r.end(n, len(itemTypes), len(itemIDs), len(times), len(countries), len(categories), len(languages),
-		len(viewers), len(flags)); err != nil {
+		len(viewers), len(flags), len(stamps)); err != nil {
 		return nil, err
 	}
 	if n == 0 {
@@ -78,7 +80,7 @@ func DecodeEvents(message []byte) ([]EventRow, error) {
 	}
 	rows := make([]EventRow, n)
 	for i := range rows {
-		rows[i] = EventRow{Ingestor: ingestor, Event: event.Event{
+		rows[i] = EventRow{Ingestor: ingestor, Stamped: Stamp(stamps[i]), Event: event.Event{
 			ID: ids[i], ItemType: itemTypes[i], ItemID: itemIDs[i], Time: time.UnixMilli(int64(times[i])).UTC(),
 			Country: countries[i], Category: categories[i], Language: languages[i], Viewer: viewers[i], Flags: flags[i],
 		}}

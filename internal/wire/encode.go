@@ -26,7 +26,8 @@ var (
 	EventsHeader = appendHeader(nil, [][2]string{
 		{"event_id", "Array(String)"}, {"item_type", "Array(String)"}, {"item_id", "Array(String)"},
 		{"event_time", "Array(DateTime64(3, 'UTC'))"}, {"country", "Array(String)"}, {"category", "Array(String)"},
-		{"language", "Array(String)"}, {"viewer", "Array(String)"}, {"flags", "Array(Array(String))"}, {"ingestor", "String"},
+		{"language", "Array(String)"}, {"viewer", "Array(String)"}, {"flags", "Array(Array(String))"},
+		{"stamped", "Array(UInt8)"}, {"ingestor", "String"},
 	})
 )
 

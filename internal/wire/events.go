@@ -7,12 +7,24 @@ type Event struct {
 	ID, ItemType, ItemID, Country, Category, Language, Viewer []byte
 	Millis                                                    int64 // event time, epoch milliseconds
 	Flags                                                     [][]byte
+	Stamped                                                   Stamp
 }
+
+// Stamp says whose clock gave an event its time. A retry of a stamped event may have another time, which is looked for
+// where repeats are measured.
+type Stamp uint8
+
+// Whose clock it was.
+const (
+	OwnTime Stamp = iota // the client's: a retry repeats it
+	Untimed              // the ingestor's: the client gave none
+	Ahead                // the ingestor's: the client's time was too far ahead
+)
 
 // Events collects the events of one message of the events topic, column by column. The zero value is empty. It keeps its
 // memory from one message to the next.
 type Events struct {
-	columns [9][]byte
+	columns [10][]byte
 	rows    int
 	bytes   int // of all columns
 }
@@ -40,6 +52,7 @@ func (m *Events) Add(e *Event) int {
 	for _, flag := range e.Flags {
 		c[8] = AppendString(c[8], flag)
 	}
+	c[9] = append(c[9], byte(e.Stamped))
 	before := m.bytes
 	m.bytes = 0
 	for i := range c {

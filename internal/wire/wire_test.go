@@ -27,7 +27,7 @@ func bytesOf(words ...string) (b [][]byte) {
 func sample() Event {
 	return Event{
 		ID: []byte("e1"), ItemType: []byte("video"), ItemID: []byte(strings.Repeat("ü", 128)), Millis: 1764547200123,
-		Country: []byte("IN"), Category: []byte("music"), Language: []byte("hi"), Viewer: []byte("u1"), Flags: bytesOf("bot", "test"),
+		Country: []byte("IN"), Category: []byte("music"), Language: []byte("hi"), Viewer: []byte("u1"), Flags: bytesOf("bot", "test"), Stamped: Ahead,
 	}
 }
 
@@ -42,7 +42,7 @@ func events(list ...Event) []byte {
 func TestEventsReadBack(t *testing.T) {
 	e := sample()
 	plain := e
-	plain.Flags = nil
+	plain.Flags, plain.Stamped = nil, OwnTime
 	rows, err := DecodeEvents(events(e, plain))
 	require.NoError(t, err)
 	want := event.Event{
@@ -51,7 +51,7 @@ func TestEventsReadBack(t *testing.T) {
 	}
 	wantPlain := want
 	wantPlain.Flags = nil
-	require.Equal(t, []EventRow{{Event: want, Ingestor: name}, {Event: wantPlain, Ingestor: name}}, rows)
+	require.Equal(t, []EventRow{{Event: want, Stamped: Ahead, Ingestor: name}, {Event: wantPlain, Ingestor: name}}, rows)
 }
 
 func TestCountsReadBack(t *testing.T) {

@@ -11,6 +11,7 @@ CREATE TABLE topk.events_in
     language LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     viewer String DEFAULT '' COMMENT 'opaque, empty when unknown',
     flags Array(LowCardinality(String)) DEFAULT [] COMMENT 'a flagged event is kept and never counted',
+    stamped UInt8 DEFAULT 0 COMMENT 'whose clock gave event_time: 0 the client''s, 1 the ingestor''s for want of a time, 2 the ingestor''s in place of a time too far ahead',
     ingestor LowCardinality(String) DEFAULT '' COMMENT 'unique to a process start: name@start',
     topic LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
     partition UInt32 DEFAULT 0 COMMENT 'Kafka partition',

@@ -16,6 +16,7 @@ CREATE TABLE topk.events
     language LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
     viewer String COMMENT 'opaque, empty when unknown',
     flags Array(LowCardinality(String)) COMMENT 'a flagged event is kept and never counted',
+    stamped UInt8 COMMENT 'whose clock gave event_time, as in events_in',
     ingestor LowCardinality(String) COMMENT 'who accepted it: name@start',
     received_at DateTime64(3, 'UTC') COMMENT 'when its flush was sent, wall clock' CODEC(Delta, ZSTD(1))
 )

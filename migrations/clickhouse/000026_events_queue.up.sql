@@ -13,6 +13,7 @@ CREATE TABLE topk.events_queue
     language Array(String),
     viewer Array(String),
     flags Array(Array(String)),
+    stamped Array(UInt8),
     ingestor String
 )
 ENGINE = Kafka(topk_kafka)
