@@ -23,4 +23,5 @@ CREATE TABLE topk.events
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(event_time)
 ORDER BY (item_type, item_id, toStartOfHour(event_time), event_id)
+SETTINGS merge_selector_base = 60
 COMMENT 'raw events, one row an identity after FINAL'

@@ -14,5 +14,5 @@ CREATE TABLE topk.counts_minute
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfHour(minute)
 ORDER BY (item_type, item_id, minute, country, category, language)
-SETTINGS index_granularity = 1024
+SETTINGS index_granularity = 1024, merge_selector_base = 30
 COMMENT 'views per item and minute, replays included'
