@@ -1,7 +1,9 @@
 package rollups
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -49,7 +51,8 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 	}
 	named := map[string]*nomination{}
 	floors := uint64(0) // of the type whose rows are being read
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees + followers, "minutes": minutes, "depth": b.depth()}
+	depth := b.depth()
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees + followers, "minutes": minutes, "depth": depth}
 	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
@@ -62,17 +65,42 @@ func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nominat
 			return nil
 		}
 		n := named[itemType]
-		if len(n.items) == nominees {
-			if len(n.next) == 0 {
-				n.unseen = over + floors // the best of those left out: rows come greatest first
-			}
-			n.next = append(n.next, id)
-			return nil
-		}
 		n.items = append(n.items, nominee{id: id, upper: over + floors, lower: lower})
 		return nil
 	})
+	for _, n := range named {
+		n.choose(depth == whole)
+	}
 	return named, err
+}
+
+// choose keeps those that may be in the list, of items that come with the greatest upper bound first. As many as a list stores
+// have been counted to some number: who cannot reach that is not looked at, but stays next in line. Replays may have made that
+// number too great; the list is not certified then, and the builds after it look at many.
+func (n *nomination) choose(many bool) {
+	lowers := make([]uint64, len(n.items))
+	for i, item := range n.items {
+		lowers[i] = item.lower
+	}
+	slices.SortFunc(lowers, func(a, b uint64) int { return cmp.Compare(b, a) })
+	kept := min(len(n.items), nominees)
+	if kept > list.StoredItems && !many {
+		enough := lowers[list.StoredItems-1]
+		kept, _ = slices.BinarySearchFunc(n.items[:kept], enough, func(item nominee, enough uint64) int {
+			if item.upper >= enough {
+				return -1
+			}
+			return 1
+		})
+	}
+	if kept == len(n.items) {
+		return
+	}
+	n.unseen = n.items[kept].upper // the best of those left out
+	for _, item := range n.items[kept:] {
+		n.next = append(n.next, item.id)
+	}
+	n.items = n.items[:kept]
 }
 
 // combinedMinutes are the names of combined minutes wholly inside the window that share nothing.
@@ -107,12 +135,15 @@ func chunks(q question, named map[string]*nomination, ask func(types, ids []stri
 	return chunksOf(all, ask)
 }
 
+// chunksOf never divides the items of one id: types and ids are two sets in a question, and an id that two types share would be
+// answered twice.
 func chunksOf(all []item, ask func(types, ids []string) error) error {
+	slices.SortFunc(all, func(a, b item) int { return cmp.Compare(a.id, b.id) })
 	var types, ids []string
 	size := 0
-	for _, i := range all {
+	for n, i := range all {
 		bytes := len(i.itemType) + len(i.id) + 8
-		if size += bytes; size > maxChunkBytes {
+		if size += bytes; size > maxChunkBytes && i.id != all[n-1].id {
 			if err := ask(types, ids); err != nil {
 				return err
 			}
