@@ -97,7 +97,7 @@ func (n *nomination) choose(many bool) {
 		return
 	}
 	n.unseen = n.items[kept].upper // the best of those left out
-	for _, item := range n.items[kept:] {
+	for _, item := range n.items[kept:min(len(n.items), kept+followers)] {
 		n.next = append(n.next, item.id)
 	}
 	n.items = n.items[:kept]

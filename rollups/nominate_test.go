@@ -27,7 +27,7 @@ func TestOnlyWhoMayBeListedIsCandidate(t *testing.T) {
 	n.choose(false)
 	// The last that fits into a list has been counted 1,000 less than its upper bound, which ten more reach.
 	require.Len(t, n.items, list.StoredItems+10)
-	require.Len(t, n.next, nominees+followers-list.StoredItems-10)
+	require.Len(t, n.next, followers)
 	require.Equal(t, fmt.Sprint(len(n.items)), n.next[0])
 	require.Equal(t, n.items[len(n.items)-1].upper-100, n.unseen, "nobody outside has more")
 
