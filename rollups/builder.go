@@ -19,7 +19,7 @@ const (
 	// of the window have put too high.
 	nominees = 3000
 	// followers of an item type are counted second by second as well: those that become candidates have a past then.
-	followers = 1000
+	followers = 2000
 	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
 	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
@@ -89,6 +89,9 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	q := question{window: window, from: asOf.Add(-window.Length), asOf: asOf}
 	if q.from.Before(b.keptSince) {
 		return nil, fmt.Errorf("build %s at %s: %w", window.Name, asOf.Format(time.RFC3339), ErrNotKept)
+	}
+	if window.Length > list.Windows[0].Length {
+		ctx = patient(ctx)
 	}
 	var err error
 	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
