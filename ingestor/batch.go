@@ -105,16 +105,19 @@ func (p *part) sealEvents(ingestor string) {
 	p.events.buf = p.open.AppendTo(p.events.buf, ingestor)
 }
 
-// endEvents makes a message of what is still open. Every partition gets at least one.
-func (p *part) endEvents(ingestor string) {
+// endEvents makes a message of what is still open. Every partition gets at least one, and an empty one at the end if apart.
+func (p *part) endEvents(ingestor string, apart bool) {
 	if p.open.Rows() > 0 || len(p.events.starts) == 0 {
+		p.sealEvents(ingestor)
+	}
+	if apart {
 		p.sealEvents(ingestor)
 	}
 }
 
-// encodeCounts writes the combined rows as messages, each with its own sequence, a heartbeat when there are none, and
-// returns the last sequence used. It leaves open empty.
-func (p *part) encodeCounts(open *wire.Counts, ingestor string, sequence uint64) uint64 {
+// encodeCounts writes the combined rows as messages, each with its own sequence, a heartbeat when there are none and at the end if
+// apart, and returns the last sequence used. It leaves open empty.
+func (p *part) encodeCounts(open *wire.Counts, ingestor string, sequence uint64, apart bool) uint64 {
 	seal := func() {
 		sequence++
 		p.out.begin()
@@ -129,6 +132,9 @@ func (p *part) encodeCounts(open *wire.Counts, ingestor string, sequence uint64)
 		open.Add(c.key(e), e.n)
 	}
 	if open.Rows() > 0 || len(p.out.starts) == 0 {
+		seal()
+	}
+	if apart {
 		seal()
 	}
 	return sequence

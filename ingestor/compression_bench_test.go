@@ -16,8 +16,8 @@ func BenchmarkCompression(b *testing.B) {
 	for _, e := range benchEvents(20_000) {
 		batch.add(&e)
 	}
-	batch.parts[0].endEvents(batch.ingestor)
-	batch.parts[0].encodeCounts(new(wire.Counts), batch.ingestor, 0)
+	batch.parts[0].endEvents(batch.ingestor, false)
+	batch.parts[0].encodeCounts(new(wire.Counts), batch.ingestor, 0, false)
 	messages := append(bytes.Clone(batch.parts[0].events.buf), batch.parts[0].out.buf...)
 	for name, codec := range map[string]kgo.CompressionCodec{
 		"snappy": kgo.SnappyCompression(), "lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression().WithLevel(1),

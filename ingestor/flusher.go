@@ -218,7 +218,11 @@ func (f *flusher) goodbye() error {
 
 // records encodes a batch. Only the last message of a partition carries the new watermark: ClickHouse may stop reading
 // between two messages, and the promise is about what has been read by then. The earlier ones carry the one before.
+//
+// A watermark that ends a second goes in a message apart. ClickHouse ends a block at two messages a partition: it takes in at once what
+// moves lists, and leaves what does not until then.
 func (f *flusher) records(b *batch, last bool) []*kgo.Record {
+	apart := last || b.mark/1000 > f.mark.sent/1000
 	stamp := time.Now()
 	plain := f.headers(f.mark.sent, false)
 	final := f.headers(b.mark, last)
@@ -236,9 +240,9 @@ func (f *flusher) records(b *batch, last bool) []*kgo.Record {
 				})
 			}
 		}
-		p.endEvents(f.instance)
+		p.endEvents(f.instance, apart)
 		p.events.each(add(wire.EventsTopic))
-		f.sequence = p.encodeCounts(&f.open, f.instance, f.sequence)
+		f.sequence = p.encodeCounts(&f.open, f.instance, f.sequence, apart)
 		p.out.each(add(wire.CountsTopic))
 	}
 	return records

@@ -127,7 +127,7 @@ func within(ctx context.Context, p parameters, budget time.Duration) context.Con
 type patience struct{}
 
 // patientNice is the nice value of their threads in ClickHouse, which needs CAP_SYS_NICE for it and does without otherwise.
-const patientNice = 10
+const patientNice = 5
 
 // patient lets the questions of long windows and of housekeeping wait for those of the shortest, which are asked every second.
 func patient(ctx context.Context) context.Context { return context.WithValue(ctx, patience{}, true) }

@@ -21,5 +21,5 @@ CREATE TABLE topk.counts_queue
 ENGINE = Kafka(topk_kafka)
 SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts',
          kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1,
-         kafka_flush_interval_ms = 700, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16, kafka_poll_max_batch_size = 128
+         kafka_flush_interval_ms = 900, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16, kafka_poll_max_batch_size = 128
 COMMENT 'Kafka topk.counts.v1'
