@@ -32,6 +32,7 @@ func TestBuilder(t *testing.T) {
 		"whole hours are dropped by event time":      testRetention,
 		"a full minute is combined, late ones too":   testCompact,
 		"lists are whole while minutes are combined": testCombiningWhileBuilding,
+		"remembered summaries are the sums":          testRememberedSummariesAreTheSums,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })
 	}

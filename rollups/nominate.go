@@ -41,50 +41,67 @@ type nomination struct {
 	items  []nominee
 	unseen uint64   // no item that is not among them has more views than this
 	next   []string // the best of the others: they may be candidates soon
+	once   bool     // it is known that no view is in the lower counts twice
 }
 
 // nominate returns candidates by item type. A type without views in the window has none.
 func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nomination, error) {
+	depth := b.depth()
+	named, err := b.bounds(ctx, q, depth)
+	for _, n := range named {
+		n.choose()
+	}
+	return named, err
+}
+
+// bounds returns the items of the greatest upper bounds, some more than candidates.
+func (b *Builder) bounds(ctx context.Context, q question, depth int) (map[string]*nomination, error) {
+	const most = nominees + followers + 1
+	if q.window.Length < minutesPay {
+		if fits, err := b.summaries.slide(ctx, b.conn, q, depth); err != nil {
+			return nil, err
+		} else if fits {
+			return b.summaries.nominations(q, most), nil
+		}
+	}
 	minutes, err := b.combinedMinutes(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	return addUp(ctx, b.conn, q, minutes, depth, most)
+}
+
+// addUp lets ClickHouse add up all summaries of a window.
+func addUp(ctx context.Context, conn driver.Conn, q question, minutes []uint64, depth, most int) (map[string]*nomination, error) {
 	named := map[string]*nomination{}
-	floors := uint64(0) // of the type whose rows are being read
-	depth := b.depth()
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "candidates": nominees + followers, "minutes": minutes, "depth": depth}
-	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": most, "minutes": minutes, "depth": depth}
+	err := read(ctx, conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
 		if err := r.Scan(&itemType, &id, &over, &lower); err != nil {
 			return err
 		}
-		if id == "" { // comes first of its type
-			floors = over
-			named[itemType] = &nomination{unseen: floors}
+		if id == "" { // the floors come first of a type
+			named[itemType] = &nomination{unseen: over}
 			return nil
 		}
 		n := named[itemType]
-		n.items = append(n.items, nominee{id: id, upper: over + floors, lower: lower})
+		n.items = append(n.items, nominee{id: id, upper: over + n.unseen, lower: lower})
 		return nil
 	})
-	for _, n := range named {
-		n.choose(depth == whole)
-	}
 	return named, err
 }
 
-// choose keeps those that may be in the list, of items that come with the greatest upper bound first. As many as a list stores
-// have been counted to some number: who cannot reach that is not looked at, but stays next in line. Replays may have made that
-// number too great; the list is not certified then, and the builds after it look at many.
-func (n *nomination) choose(many bool) {
+// choose keeps those that may be in the list, of items that come with the greatest upper bound first. Where nothing was replayed, as
+// many as a list stores have been viewed some number of times: who cannot reach that is not looked at, but stays next in line.
+func (n *nomination) choose() {
 	lowers := make([]uint64, len(n.items))
 	for i, item := range n.items {
 		lowers[i] = item.lower
 	}
 	slices.SortFunc(lowers, func(a, b uint64) int { return cmp.Compare(b, a) })
 	kept := min(len(n.items), nominees)
-	if kept > list.StoredItems && !many {
+	if kept > list.StoredItems && n.once {
 		enough := lowers[list.StoredItems-1]
 		kept, _ = slices.BinarySearchFunc(n.items[:kept], enough, func(item nominee, enough uint64) int {
 			if item.upper >= enough {

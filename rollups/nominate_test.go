@@ -11,7 +11,7 @@ import (
 
 func TestOnlyWhoMayBeListedIsCandidate(t *testing.T) {
 	many := func(n int) *nomination {
-		nomination := &nomination{unseen: 7}
+		nomination := &nomination{unseen: 7, once: true}
 		for i := range n {
 			upper := uint64(1_000_000 - 100*i)
 			nomination.items = append(nomination.items, nominee{id: fmt.Sprint(i), upper: upper, lower: upper - 1_000})
@@ -19,12 +19,12 @@ func TestOnlyWhoMayBeListedIsCandidate(t *testing.T) {
 		return nomination
 	}
 	few := many(list.StoredItems)
-	few.choose(false)
+	few.choose()
 	require.Len(t, few.items, list.StoredItems, "all fit into the list")
 	require.Equal(t, uint64(7), few.unseen)
 
 	n := many(nominees + followers)
-	n.choose(false)
+	n.choose()
 	// The last that fits into a list has been counted 1,000 less than its upper bound, which ten more reach.
 	require.Len(t, n.items, list.StoredItems+10)
 	require.Len(t, n.next, followers)
@@ -32,7 +32,8 @@ func TestOnlyWhoMayBeListedIsCandidate(t *testing.T) {
 	require.Equal(t, n.items[len(n.items)-1].upper-100, n.unseen, "nobody outside has more")
 
 	n = many(nominees + followers)
-	n.choose(true)
+	n.once = false
+	n.choose()
 	require.Len(t, n.items, nominees)
 	require.Len(t, n.next, followers)
 	require.Equal(t, uint64(1_000_000-100*nominees), n.unseen)

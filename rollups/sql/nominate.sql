@@ -7,7 +7,7 @@
 -- Combined minutes are named, and stand for what they absorbed; rows never change. Each table's rows are read once, items
 -- and floors together (the floor goes as an item without a name), so the answer is true of whatever was there at that moment.
 -- Parameters: slice; types: Array(String); from, as_of (DateTime); minutes: Array(UInt64), names of rows of topk_minute wholly
--- inside that have no row of topk_10s in common; candidates: how many of a type, one more is returned; depth: items read of a row of
+-- inside that have no row of topk_10s in common; most: how many of a type; depth: items read of a row of
 -- topk_10s, the next one's count is its floor then.
 -- Rows: item_type, item_id, over, lower (from buckets wholly inside). One type's rows: first floors, as over of an empty
 -- item_id, then greatest over first.
@@ -39,4 +39,4 @@ FROM summaries
 ARRAY JOIN arrayPushFront(items, CAST(('', 2 * floor, 2 * floor), 'Tuple(item String, count UInt64, error UInt64)')) AS x
 GROUP BY item_type, item_id
 ORDER BY item_type, item_id != '', over DESC, item_id
-LIMIT {candidates:UInt32} + 2 BY item_type
+LIMIT {most:UInt32} + 1 BY item_type
