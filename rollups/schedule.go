@@ -47,9 +47,9 @@ func (s *schedule) due(now, asOf time.Time) bool {
 	}
 }
 
-// done records a list that was published, or found unchanged. A build that takes more than three quarters of its time
-// is spaced out, to no more than two such times.
+// done records a list that was published, or found unchanged. A build that takes more than half its time is spaced
+// out to twice that, and to no more than two such times.
 func (s *schedule) done(began, asOf time.Time, took time.Duration) {
 	s.at, s.built = began, asOf
-	s.pace = min(took*4/3, 2*s.every)
+	s.pace = min(2*took, 2*s.every)
 }
