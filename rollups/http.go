@@ -46,12 +46,12 @@ func (w *Worker) serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// ready says whether both engines answer. A worker on standby is ready, and so is one that waits for the first event.
+// ready says whether the engines answer. A worker on standby is ready, and so is one that waits for the first event.
 func (w *Worker) ready(rw http.ResponseWriter, _ *http.Request) {
 	for _, engine := range []struct {
 		name     string
 		answered int64
-	}{{"ClickHouse", w.asked.Load()}, {"PostgreSQL", w.elected.Load()}} {
+	}{{"Kafka or ClickHouse", w.asked.Load()}, {"PostgreSQL", w.elected.Load()}} {
 		if time.Since(time.Unix(0, engine.answered)) > answeredWithin {
 			answer(rw, http.StatusServiceUnavailable, engine.name+" does not answer")
 			return

@@ -60,6 +60,10 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	if err := p.forget(ctx, lists, asOf); err != nil {
 		return err
 	}
+	if len(lists) == 0 {
+		p.schedule.nothing(began)
+		return nil
+	}
 	p.schedule.done(began, asOf, time.Since(began))
 	return nil
 }

@@ -22,6 +22,7 @@ type schedule struct {
 	built   time.Time // as_of of the last list
 	at      time.Time // when that was begun
 	pace    time.Duration
+	waits   time.Time // not before
 }
 
 func newSchedule(every time.Duration, clock string) *schedule {
@@ -38,7 +39,7 @@ func (s *schedule) due(now, asOf time.Time) bool {
 		s.seen, s.changed = asOf, now
 	}
 	switch {
-	case asOf.IsZero() || asOf.Before(s.built):
+	case asOf.IsZero() || asOf.Before(s.built) || now.Before(s.waits):
 		return false
 	case asOf.Equal(s.built):
 		return now.Sub(s.at) >= max(s.every, revise)
@@ -46,6 +47,9 @@ func (s *schedule) due(now, asOf time.Time) bool {
 		return s.built.IsZero() || now.Sub(s.at) >= max(s.every, s.pace) || now.Sub(s.changed) >= s.still
 	}
 }
+
+// nothing records a build while no item type is known. The first list does not wait for as long as later ones.
+func (s *schedule) nothing(began time.Time) { s.waits = began.Add(min(typesAgain, s.every)) }
 
 // done records a list that was published, or found unchanged. A build that takes more than half its time is spaced
 // out to twice that, and to no more than two such times.

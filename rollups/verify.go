@@ -63,10 +63,13 @@ func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomi
 	if c.beyond, err = b.countRecent(ctx, q, named, young, c.totals, found); err != nil {
 		return counts{}, err
 	}
-	for itemType, items := range found {
-		c.counts[itemType] = make(map[string]interval, len(items))
-		for id, views := range items {
-			c.counts[itemType][id] = interval{views, views}
+	// Questions answer for each of their types with each of their ids: what is no candidate of a type was not counted whole.
+	for itemType, n := range named {
+		c.counts[itemType] = make(map[string]interval, len(n.items))
+		for _, candidate := range n.items {
+			if views := found[itemType][candidate.id]; views > 0 {
+				c.counts[itemType][candidate.id] = interval{views, views}
+			}
 		}
 	}
 	return c, nil

@@ -42,7 +42,7 @@ func ingestCommand() *cobra.Command {
 	flags.StringVar(&cfg.Listen, "listen", cfg.Listen, "host:port to listen on")
 	flags.StringVar(&brokers, "kafka", brokers, "Kafka brokers, host:port separated by commas")
 	flags.StringVar(&clock, "clock", clock, "wall for live traffic, event for recorded data")
-	flags.DurationVar(&cfg.FlushInterval, "flush-interval", cfg.FlushInterval, "time between transactions")
+	flags.DurationVar(&cfg.FlushInterval, "flush-interval", cfg.FlushInterval, "time between transactions; on the wall clock half of it to one and a quarter, to follow seconds")
 	flags.DurationVar(&cfg.MaxSkew, "max-skew", cfg.MaxSkew, "how far ahead a time may be before it becomes the ingestor's own (wall clock)")
 	flags.DurationVar(&cfg.MaxEventAge, "max-event-age", cfg.MaxEventAge, "how old an event may be")
 	flags.DurationVar(&cfg.Disorder, "disorder", cfg.Disorder, "how far events may arrive out of order before they count as late")

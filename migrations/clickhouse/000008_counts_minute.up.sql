@@ -1,6 +1,7 @@
 -- Views per item, minute and dimensions: additive, so a replayed block is in it twice. A minute is read from here
 -- only when its total equals the landed total of that minute. Written by counts_minute_mv.
--- Dropped with counts_second. Ordered by item first, like counts_second and for the same reason.
+-- Dropped with counts_second. Ordered by item first: a list
+-- of an hour reads a few thousand items in all of its minutes. counts_second is ordered by second.
 CREATE TABLE topk.counts_minute
 (
     item_type LowCardinality(String) COMMENT 'video, hashtag, ...',

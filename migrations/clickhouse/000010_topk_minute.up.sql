@@ -1,6 +1,6 @@
 -- Space-Saving summaries of a minute: rows of topk_10s combined by the rollup worker once a minute has passed.
 -- Written by the rollup worker through rollups/sql/compact.sql, read when candidates are nominated.
--- Grain: one row a combination, and several rows of a bucket add up. A row stands for the rows that it names in absorbed,
+-- Grain: one row a combination, of several that stand for the same the reader keeps the one of most views. A row stands for the rows that it names in absorbed,
 -- which stay where they are: who reads both leaves the absorbed ones out.
 -- Kept 48 hours of event time, dropped by the rollup worker, days at a time.
 -- Ordered by slice, then time: a window is one range of one slice. A row holds up to 10,000 items, so a granule is one row.

@@ -1,6 +1,6 @@
 -- Space-Saving summaries of a day: rows of topk_hour combined. Nothing reads it before windows of a day and more are published:
 -- it is written by the rollup worker from then on, and read when their candidates are nominated.
--- Grain: one row a combination, and several rows of a bucket add up. A row stands for the rows that it names in absorbed,
+-- Grain: one row a combination, of several that stand for the same the reader keeps the one of most views. A row stands for the rows that it names in absorbed,
 -- which stay where they are: who reads both leaves the absorbed ones out.
 -- Kept: rows stay, a day is one row of an item type.
 -- Ordered by slice, then time: a window is one range of one slice. A row holds up to 10,000 items, so a granule is one row.

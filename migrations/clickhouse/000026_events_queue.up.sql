@@ -1,7 +1,7 @@
 -- Kafka topk.events.v1, single events. Read by events_queue_mv alone, never by hand.
 -- Grain: one row a message, whose events are arrays of one length, as in counts_queue.
 -- kafka_consumer_reschedule_ms: a consumer that found its partitions empty sleeps that long, by default 500 ms, which a list
--- would wait for twice. kafka_flush_interval_ms is below the 500 ms of a flush of the ingestor, so that a block is one flush.
+-- would wait for twice. Blocks end as in counts_queue.
 CREATE TABLE topk.events_queue
 (
     event_id Array(String),
@@ -19,5 +19,5 @@ CREATE TABLE topk.events_queue
 ENGINE = Kafka(topk_kafka)
 SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events',
          kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1,
-         kafka_flush_interval_ms = 900, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16, kafka_poll_max_batch_size = 128
+         kafka_flush_interval_ms = 900, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16
 COMMENT 'Kafka topk.events.v1'

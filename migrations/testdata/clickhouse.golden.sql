@@ -1,30 +1,26 @@
-CREATE FUNCTION topk_clean_counts AS (item_types, item_ids, seconds, ns) -> (NOT has(topk_count_rules(item_types, item_ids, seconds, ns), 0))
-
-CREATE FUNCTION topk_clean_events AS (item_types, item_ids, event_times, event_ids) -> (NOT has(topk_event_rules(item_types, item_ids, event_times, event_ids), 0))
-
 CREATE FUNCTION topk_cms_cell AS (cms_row, item_id, width) -> (sipHash64Keyed((toUInt64(cms_row), toUInt64(1953460331)), item_id) % width)
 
 CREATE FUNCTION topk_cms_rows AS () -> [0, 1, 2, 3, 4]
 
 CREATE FUNCTION topk_cms_width AS slice -> toUInt32(271829)
 
-CREATE FUNCTION topk_count_fault AS (item_type, item_id, second, n) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000', ''][indexOf(arrayPushBack(topk_count_rules([item_type], [item_id], [second], [n]), 0), 0)])
+CREATE FUNCTION topk_count_fault AS (item_type, item_id, second, n) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000'][indexOf(topk_count_rules(item_type, item_id, second, n), 0)])
 
-CREATE FUNCTION topk_count_rules AS (item_types, item_ids, seconds, ns) -> arrayConcat(topk_item_rules(item_types, item_ids), [least(arrayMin(s -> toUnixTimestamp(s), seconds) >= 1, arrayMax(s -> toUnixTimestamp(s), seconds) <= 4102444799), least(arrayMin(ns) >= 1, arrayMax(ns) <= 1000000000)])
+CREATE FUNCTION topk_count_rules AS (item_type, item_id, second, n) -> [match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799), (n >= 1) AND (n <= 1000000000)]
 
-CREATE FUNCTION topk_event_fault AS (item_type, item_id, event_time, event_id) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100', ''][indexOf(arrayPushBack(topk_event_rules([item_type], [item_id], [event_time], [event_id]), 0), 0)])
+CREATE FUNCTION topk_event_fault AS (item_type, item_id, event_time, event_id) -> (['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100'][indexOf(topk_event_rules(item_type, item_id, event_time, event_id), 0)])
 
 CREATE FUNCTION topk_event_identity AS (item_id, event_time, event_id) -> sipHash64(item_id, toStartOfHour(event_time), event_id)
 
-CREATE FUNCTION topk_event_rules AS (item_types, item_ids, event_times, event_ids) -> arrayConcat(topk_item_rules(item_types, item_ids), [least(arrayMin(e -> length(e), event_ids) >= 1, arrayMax(e -> length(e), event_ids) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), event_times) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), event_times) <= 4102444799999)])
+CREATE FUNCTION topk_event_rules AS (item_type, item_id, event_time, event_id) -> [match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (length(event_id) >= 1) AND (length(event_id) <= 64), (toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)]
 
 CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals[indexOf(names, wanted)])
 
-CREATE FUNCTION topk_item_rules AS (item_types, item_ids) -> [arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(item_types)), least(arrayMin(i -> length(i), item_ids) >= 1, arrayMax(i -> length(i), item_ids) <= 256), isValidUTF8(arrayStringConcat(item_ids, ',')), NOT match(arrayStringConcat(item_ids, ','), '[\\x00-\\x1f\\x7f]')]
+CREATE FUNCTION topk_message_hash AS (ingestor, sequence) -> intHash64(bitXor(sequence, cityHash64(ingestor)))
 
-CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (topk_count_fault(item_type, item_id, second, n) = '')
+CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (NOT has(topk_count_rules(item_type, item_id, second, n), 0))
 
-CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (topk_event_fault(item_type, item_id, event_time, event_id) = '')
+CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (NOT has(topk_event_rules(item_type, item_id, event_time, event_id), 0))
 
 CREATE TABLE topk.cms_day
 (
@@ -88,8 +84,60 @@ AS SELECT
     topic,
     partition,
     offset,
-    raw,
-    fault AS error
+    if(fault != 'row', raw, substring(toJSONString(map('item_type', toString(item_type), 'item_id', item_id, 'country', toString(country), 'category', toString(category), 'language', toString(language), 'second', toString(second), 'n', toString(n), 'ingestor', toString(ingestor), 'sequence', toString(sequence))), 1, 65536)) AS raw,
+    if(fault != 'row', fault, ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000'][indexOf([match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799), (n >= 1) AND (n <= 1000000000)], 0)]) AS error
+FROM topk.counts_faults
+
+CREATE TABLE topk.counts_faults
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `country` LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
+    `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `n` UInt64 COMMENT 'views',
+    `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
+    `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
+    `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
+    `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
+    `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
+    `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
+    `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
+    `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+)
+ENGINE = `Null`
+COMMENT 'rows and messages at fault on their way to dead_letters'
+
+CREATE MATERIALIZED VIEW topk.counts_faults_mv TO topk.counts_faults
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `second` DateTime('UTC'),
+    `n` UInt64,
+    `ingestor` LowCardinality(String),
+    `sequence` UInt64,
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `partitions` UInt32,
+    `watermark` DateTime64(3, 'UTC'),
+    `lead` UInt8,
+    `closed` UInt8,
+    `sent_at` DateTime64(3, 'UTC'),
+    `valid` UInt8,
+    `fault` String,
+    `raw` String
+)
+AS SELECT *
 FROM topk.counts_in
 WHERE fault != ''
 
@@ -101,7 +149,7 @@ CREATE TABLE topk.counts_in
     `category` LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
     `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     `second` DateTime('UTC') COMMENT 'event time, floored to the second',
-    `n` UInt64 COMMENT 'views, 0 in a heartbeat',
+    `n` UInt64 COMMENT 'views',
     `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
     `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
     `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
@@ -109,10 +157,12 @@ CREATE TABLE topk.counts_in
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
-    `fault` String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
-    `raw` String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
+    `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
 )
 ENGINE = `Null`
 COMMENT 'combined counts on their way into every view'
@@ -130,7 +180,7 @@ CREATE TABLE topk.counts_minute
 ENGINE = AggregatingMergeTree
 PARTITION BY toStartOfHour(minute)
 ORDER BY (item_type, item_id, minute, country, category, language)
-SETTINGS index_granularity = 1024
+SETTINGS index_granularity = 1024, merge_selector_base = 30
 COMMENT 'views per item and minute, replays included'
 
 CREATE MATERIALIZED VIEW topk.counts_minute_mv TO topk.counts_minute
@@ -152,7 +202,7 @@ AS SELECT
     language,
     sum(c.n) AS n
 FROM topk.counts_in AS c
-WHERE c.n > 0
+WHERE valid = 1
 GROUP BY
     item_type,
     item_id,
@@ -166,7 +216,6 @@ CREATE MATERIALIZED VIEW topk.counts_progress_mv TO topk.ingest_progress
     `topic` LowCardinality(String),
     `partition` UInt32,
     `ingestor` LowCardinality(String),
-    `first_offset` Int64,
     `last_offset` Int64,
     `watermark` DateTime64(3, 'UTC'),
     `last_seen` DateTime64(3, 'UTC'),
@@ -178,7 +227,6 @@ AS SELECT
     topic,
     partition,
     ingestor,
-    min(min(offset)) OVER (PARTITION BY topic, partition) AS first_offset,
     max(offset) AS last_offset,
     max(c.watermark) AS watermark,
     max(sent_at) AS last_seen,
@@ -186,7 +234,7 @@ AS SELECT
     max(c.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.counts_in AS c
-WHERE (topic != '') AND (fault = '')
+WHERE lead = 1
 GROUP BY
     topic,
     partition,
@@ -205,12 +253,12 @@ CREATE TABLE topk.counts_queue
     `sequence` UInt64
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 350, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 128
+SETTINGS kafka_topic_list = 'topk.counts.v1', kafka_group_name = 'topk-counts', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 900, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16
 COMMENT 'Kafka topk.counts.v1'
 
 CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
 (
-    `item_type` String,
+    `item_type` LowCardinality(String),
     `item_id` String,
     `country` String,
     `category` String,
@@ -224,19 +272,21 @@ CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
+    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
+    `valid` UInt8,
     `fault` String,
     `raw` String
 )
 AS SELECT
-    type AS item_type,
-    id AS item_id,
-    land AS country,
-    kind AS category,
-    tongue AS language,
-    at AS second,
-    if(row_fault = '', views, 0) AS n,
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    second,
+    n,
     ingestor,
     sequence,
     topic,
@@ -244,47 +294,68 @@ AS SELECT
     offset,
     partitions,
     watermark,
+    (nth <= 1) AND (message_fault = '') AS lead,
     closed,
     sent_at,
-    if(message_fault != '', message_fault, row_fault) AS fault,
-    if(message_fault != '', message_raw, row_raw) AS raw
+    (nth > 0) AND good AS valid,
+    multiIf(nth = 0, message_fault, good, '', 'row') AS fault,
+    raw
 FROM
 (
     SELECT
-        toLowCardinality(q.ingestor) AS ingestor,
-        q.sequence AS sequence,
-        toLowCardinality(_topic) AS topic,
-        toUInt32(_partition) AS partition,
-        toInt64(_offset) AS offset,
-        toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
-        fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
-        toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
-        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
-        length(q.item_id) AS rows,
-        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.item_type) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.second) != rows) OR (length(q.n) != rows), 'arrays: not of one length', '') AS message_fault,
-        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'second', toString(q.second), 'n', toString(q.n), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)) AS message_raw,
-        least(message_fault = '', NOT has(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), least(arrayMin(i -> length(i), q.item_id) >= 1, arrayMax(i -> length(i), q.item_id) <= 256), isValidUTF8(arrayStringConcat(q.item_id, ',')), NOT match(arrayStringConcat(q.item_id, ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(s -> toUnixTimestamp(s), q.second) >= 1, arrayMax(s -> toUnixTimestamp(s), q.second) <= 4102444799), least(arrayMin(q.n) >= 1, arrayMax(q.n) <= 1000000000)]), 0)) AS clean,
-        if(message_fault = '', q.item_type, []) AS item_types,
-        if(message_fault = '', q.item_id, []) AS item_ids,
-        if(message_fault = '', q.country, []) AS countries,
-        if(message_fault = '', q.category, []) AS categories,
-        if(message_fault = '', q.language, []) AS languages,
-        if(message_fault = '', q.second, []) AS seconds,
-        if(message_fault = '', q.n, []) AS ns,
-        arrayResize(if(clean, [], arrayMap((type, id, at, views) -> if((type = '') AND (views = 0), '', ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'second: not between 1970 and 2100', 'n: not between 1 and 1000000000', ''][indexOf(arrayPushBack(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct([type])), least(arrayMin(i -> length(i), [id]) >= 1, arrayMax(i -> length(i), [id]) <= 256), isValidUTF8(arrayStringConcat([id], ',')), NOT match(arrayStringConcat([id], ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(s -> toUnixTimestamp(s), [at]) >= 1, arrayMax(s -> toUnixTimestamp(s), [at]) <= 4102444799), least(arrayMin([views]) >= 1, arrayMax([views]) <= 1000000000)]), 0), 0)]), item_types, item_ids, seconds, ns)), length(ns)) AS faults,
-        arrayResize(if(clean, [], arrayMap((type, id, land, kind, tongue, at, views, wrong) -> if(wrong = '', '', substring(toJSONString(map('item_type', type, 'item_id', id, 'country', land, 'category', kind, 'language', tongue, 'second', toString(at), 'n', toString(views), 'ingestor', q.ingestor, 'sequence', toString(q.sequence))), 1, 65536)), item_types, item_ids, countries, categories, languages, seconds, ns, faults)), length(ns)) AS raws
-    FROM topk.counts_queue AS q
-) AS q
-LEFT ARRAY JOIN
-    item_types AS type,
-    item_ids AS id,
-    countries AS land,
-    categories AS kind,
-    languages AS tongue,
-    seconds AS at,
-    ns AS views,
-    faults AS row_fault,
-    raws AS row_raw
+        toLowCardinality(type) AS item_type,
+        item_id,
+        country,
+        category,
+        language,
+        second,
+        n,
+        nth,
+        NOT has([match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (toUnixTimestamp(second) >= 1) AND (toUnixTimestamp(second) <= 4102444799), (n >= 1) AND (n <= 1000000000)], 0) AS good,
+        ingestor,
+        sequence,
+        topic,
+        partition,
+        offset,
+        partitions,
+        watermark,
+        closed,
+        sent_at,
+        message_fault,
+        raw
+    FROM
+    (
+        SELECT
+            q.item_type AS types,
+            q.item_id AS ids,
+            q.country AS countries,
+            q.category AS categories,
+            q.language AS languages,
+            q.second AS seconds,
+            q.n AS ns,
+            toLowCardinality(q.ingestor) AS ingestor,
+            q.sequence AS sequence,
+            toLowCardinality(_topic) AS topic,
+            toUInt32(_partition) AS partition,
+            toInt64(_offset) AS offset,
+            toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
+            fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+            toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
+            toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+            multiIf(_error != '', _error, q.ingestor = '', 'ingestor: empty', length(arrayDistinct([length(q.item_type), length(q.item_id), length(q.country), length(q.category), length(q.language), length(q.second), length(q.n)])) > 1, 'arrays: not of one length', '') AS message_fault,
+            substring(_raw_message, 1, 65536) AS raw
+        FROM topk.counts_queue AS q
+    )
+    LEFT ARRAY JOIN
+        if(message_fault = '', types, []) AS type,
+        if(message_fault = '', ids, []) AS item_id,
+        if(message_fault = '', countries, []) AS country,
+        if(message_fault = '', categories, []) AS category,
+        if(message_fault = '', languages, []) AS language,
+        if(message_fault = '', seconds, []) AS second,
+        if(message_fault = '', ns, []) AS n,
+        arrayEnumerate(if(message_fault = '', ns, [])) AS nth
+)
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.counts_second
@@ -301,8 +372,8 @@ CREATE TABLE topk.counts_second
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(second)
-ORDER BY (item_type, item_id, second, country, category, language, ingestor, sequence)
-SETTINGS index_granularity = 1024
+ORDER BY (item_type, second, item_id, country, category, language, ingestor, sequence)
+SETTINGS index_granularity = 1024, merge_selector_base = 30
 COMMENT 'landed counts, each combined row once after FINAL'
 
 CREATE MATERIALIZED VIEW topk.counts_second_mv TO topk.counts_second
@@ -328,7 +399,7 @@ AS SELECT
     sequence,
     n
 FROM topk.counts_in
-WHERE n > 0
+WHERE valid = 1
 
 CREATE TABLE topk.dead_letters
 (
@@ -348,27 +419,57 @@ COMMENT 'messages that could not be counted, with the reason'
 CREATE TABLE topk.event_identities
 (
     `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
-    `second` DateTime('UTC') COMMENT 'event time, floored to the second' CODEC(Delta(4), ZSTD(1)),
-    `identity` UInt64 COMMENT 'hash of (item_id, hour, event_id)' CODEC(NONE)
+    `second` DateTime('UTC') COMMENT 'event time, floored to the second',
+    `stamped` UInt8 COMMENT 'whose clock gave the time, as in events_in',
+    `partition` UInt32 COMMENT 'Kafka partition',
+    `offset` Int64 COMMENT 'Kafka offset, random and negative when written by hand',
+    `events` UInt32 COMMENT 'length of identities, which FINAL would read whole to tell',
+    `identities` Array(UInt64) COMMENT 'hashes of (item_id, hour, event_id), repeats included' CODEC(NONE)
 )
-ENGINE = MergeTree
+ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(second)
-ORDER BY (item_type, second)
-SETTINGS index_granularity = 8192
+ORDER BY (item_type, second, stamped, partition, offset)
+SETTINGS index_granularity = 64
 COMMENT 'identities of counted events by second, to measure duplicates'
 
 CREATE MATERIALIZED VIEW topk.event_identities_mv TO topk.event_identities
 (
     `item_type` LowCardinality(String),
     `second` DateTime('UTC'),
-    `identity` UInt64
+    `stamped` UInt8,
+    `partition` UInt32,
+    `offset` Int64,
+    `events` UInt64,
+    `identities` Array(UInt64)
 )
 AS SELECT
     item_type,
-    toDateTime(event_time, 'UTC') AS second,
-    sipHash64(item_id, toStartOfHour(event_time), event_id) AS identity
-FROM topk.events_in
-WHERE (item_type != '') AND empty(flags)
+    second,
+    stamped,
+    partition,
+    if(hand, -1 - toInt64(rand64() % 9223372036854775807), message) AS offset,
+    length(identities) AS events,
+    identities
+FROM
+(
+    SELECT
+        item_type,
+        toDateTime(event_time, 'UTC') AS second,
+        stamped,
+        partition,
+        topic = '' AS hand,
+        if(hand, 0, offset) AS message,
+        groupArray(sipHash64(item_id, toStartOfHour(event_time), event_id)) AS identities
+    FROM topk.events_in
+    WHERE (valid = 1) AND empty(flags)
+    GROUP BY
+        item_type,
+        second,
+        stamped,
+        partition,
+        hand,
+        message
+)
 
 CREATE TABLE topk.events
 (
@@ -381,13 +482,14 @@ CREATE TABLE topk.events
     `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
     `viewer` String COMMENT 'opaque, empty when unknown',
     `flags` Array(LowCardinality(String)) COMMENT 'a flagged event is kept and never counted',
+    `stamped` UInt8 COMMENT 'whose clock gave event_time, as in events_in',
     `ingestor` LowCardinality(String) COMMENT 'who accepted it: name@start',
     `received_at` DateTime64(3, 'UTC') COMMENT 'when its flush was sent, wall clock' CODEC(Delta(8), ZSTD(1))
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(event_time)
 ORDER BY (item_type, item_id, toStartOfHour(event_time), event_id)
-SETTINGS index_granularity = 8192
+SETTINGS merge_selector_base = 60, index_granularity = 8192
 COMMENT 'raw events, one row an identity after FINAL'
 
 CREATE MATERIALIZED VIEW topk.events_dead_letters_mv TO topk.dead_letters
@@ -404,15 +506,14 @@ AS SELECT
     topic,
     partition,
     offset,
-    raw,
-    fault AS error
-FROM topk.events_in
-WHERE fault != ''
+    if(fault != 'row', raw, substring(toJSONString(map('event_id', event_id, 'item_type', toString(item_type), 'item_id', item_id, 'event_time', toString(event_time), 'country', toString(country), 'category', toString(category), 'language', toString(language), 'viewer', viewer, 'flags', toString(flags), 'stamped', toString(stamped), 'ingestor', toString(ingestor))), 1, 65536)) AS raw,
+    if(fault != 'row', fault, ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100'][indexOf([match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (length(event_id) >= 1) AND (length(event_id) <= 64), (toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)], 0)]) AS error
+FROM topk.events_faults
 
-CREATE TABLE topk.events_in
+CREATE TABLE topk.events_faults
 (
     `event_id` String COMMENT 'chosen by the client, a retry repeats it',
-    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty in a heartbeat',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
     `item_id` String COMMENT 'opaque bytes, compared exactly',
     `event_time` DateTime64(3, 'UTC') COMMENT 'when it was viewed',
     `country` LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
@@ -420,16 +521,76 @@ CREATE TABLE topk.events_in
     `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
     `viewer` String DEFAULT '' COMMENT 'opaque, empty when unknown',
     `flags` Array(LowCardinality(String)) DEFAULT [] COMMENT 'a flagged event is kept and never counted',
+    `stamped` UInt8 DEFAULT 0 COMMENT 'whose clock gave event_time: 0 the client\'s, 1 the ingestor\'s for want of a time, 2 the ingestor\'s in place of a time too far ahead',
     `ingestor` LowCardinality(String) DEFAULT '' COMMENT 'unique to a process start: name@start',
     `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
     `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
-    `fault` String DEFAULT '' COMMENT 'why the row is not counted, empty when it is',
-    `raw` String DEFAULT '' COMMENT 'of a row at fault: the message or the row, up to 64 KiB'
+    `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+)
+ENGINE = `Null`
+COMMENT 'rows and messages at fault on their way to dead_letters'
+
+CREATE MATERIALIZED VIEW topk.events_faults_mv TO topk.events_faults
+(
+    `event_id` String,
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `event_time` DateTime64(3, 'UTC'),
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `viewer` String,
+    `flags` Array(LowCardinality(String)),
+    `stamped` UInt8,
+    `ingestor` LowCardinality(String),
+    `topic` LowCardinality(String),
+    `partition` UInt32,
+    `offset` Int64,
+    `partitions` UInt32,
+    `watermark` DateTime64(3, 'UTC'),
+    `lead` UInt8,
+    `closed` UInt8,
+    `sent_at` DateTime64(3, 'UTC'),
+    `valid` UInt8,
+    `fault` String,
+    `raw` String
+)
+AS SELECT *
+FROM topk.events_in
+WHERE fault != ''
+
+CREATE TABLE topk.events_in
+(
+    `event_id` String COMMENT 'chosen by the client, a retry repeats it',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `event_time` DateTime64(3, 'UTC') COMMENT 'when it was viewed',
+    `country` LowCardinality(String) DEFAULT '' COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) DEFAULT '' COMMENT 'empty when unknown',
+    `language` LowCardinality(String) DEFAULT '' COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `viewer` String DEFAULT '' COMMENT 'opaque, empty when unknown',
+    `flags` Array(LowCardinality(String)) DEFAULT [] COMMENT 'a flagged event is kept and never counted',
+    `stamped` UInt8 DEFAULT 0 COMMENT 'whose clock gave event_time: 0 the client\'s, 1 the ingestor\'s for want of a time, 2 the ingestor\'s in place of a time too far ahead',
+    `ingestor` LowCardinality(String) DEFAULT '' COMMENT 'unique to a process start: name@start',
+    `topic` LowCardinality(String) DEFAULT '' COMMENT 'empty when written by hand',
+    `partition` UInt32 DEFAULT 0 COMMENT 'Kafka partition',
+    `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
+    `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
+    `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
+    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
+    `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
+    `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
+    `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
+    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
 )
 ENGINE = `Null`
 COMMENT 'single events on their way into every view'
@@ -445,6 +606,7 @@ CREATE MATERIALIZED VIEW topk.events_mv TO topk.events
     `language` LowCardinality(String),
     `viewer` String,
     `flags` Array(LowCardinality(String)),
+    `stamped` UInt8,
     `ingestor` LowCardinality(String),
     `received_at` DateTime64(3, 'UTC')
 )
@@ -458,17 +620,17 @@ AS SELECT
     language,
     viewer,
     flags,
+    stamped,
     ingestor,
     sent_at AS received_at
 FROM topk.events_in
-WHERE item_type != ''
+WHERE valid = 1
 
 CREATE MATERIALIZED VIEW topk.events_progress_mv TO topk.ingest_progress
 (
     `topic` LowCardinality(String),
     `partition` UInt32,
     `ingestor` LowCardinality(String),
-    `first_offset` Int64,
     `last_offset` Int64,
     `watermark` DateTime64(3, 'UTC'),
     `last_seen` DateTime64(3, 'UTC'),
@@ -480,7 +642,6 @@ AS SELECT
     topic,
     partition,
     ingestor,
-    min(min(offset)) OVER (PARTITION BY topic, partition) AS first_offset,
     max(offset) AS last_offset,
     max(e.watermark) AS watermark,
     max(sent_at) AS last_seen,
@@ -488,7 +649,7 @@ AS SELECT
     max(e.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.events_in AS e
-WHERE (topic != '') AND (fault = '')
+WHERE lead = 1
 GROUP BY
     topic,
     partition,
@@ -505,16 +666,17 @@ CREATE TABLE topk.events_queue
     `language` Array(String),
     `viewer` Array(String),
     `flags` Array(Array(String)),
+    `stamped` Array(UInt8),
     `ingestor` String
 )
 ENGINE = Kafka(topk_kafka)
-SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 350, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 128
+SETTINGS kafka_topic_list = 'topk.events.v1', kafka_group_name = 'topk-events', kafka_format = 'RowBinaryWithNamesAndTypes', kafka_handle_error_mode = 'stream', kafka_num_consumers = 1, kafka_flush_interval_ms = 900, kafka_poll_timeout_ms = 50, kafka_consumer_reschedule_ms = 10, kafka_max_block_size = 16
 COMMENT 'Kafka topk.events.v1'
 
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
 (
     `event_id` String,
-    `item_type` String,
+    `item_type` LowCardinality(String),
     `item_id` String,
     `event_time` DateTime64(3, 'UTC'),
     `country` String,
@@ -522,77 +684,106 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
     `language` String,
     `viewer` String,
     `flags` Array(String),
+    `stamped` UInt8,
     `ingestor` LowCardinality(String),
     `topic` LowCardinality(String),
     `partition` UInt32,
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
+    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
+    `valid` UInt8,
     `fault` String,
     `raw` String
 )
 AS SELECT
-    name AS event_id,
-    if(row_fault = '', type, '') AS item_type,
-    id AS item_id,
-    at AS event_time,
-    land AS country,
-    kind AS category,
-    tongue AS language,
-    who AS viewer,
-    marks AS flags,
+    event_id,
+    item_type,
+    item_id,
+    event_time,
+    country,
+    category,
+    language,
+    viewer,
+    flags,
+    stamped,
     ingestor,
     topic,
     partition,
     offset,
     partitions,
     watermark,
+    (nth <= 1) AND (message_fault = '') AS lead,
     closed,
     sent_at,
-    if(message_fault != '', message_fault, row_fault) AS fault,
-    if(message_fault != '', message_raw, row_raw) AS raw
+    (nth > 0) AND good AS valid,
+    multiIf(nth = 0, message_fault, good, '', 'row') AS fault,
+    raw
 FROM
 (
     SELECT
-        toLowCardinality(q.ingestor) AS ingestor,
-        toLowCardinality(_topic) AS topic,
-        toUInt32(_partition) AS partition,
-        toInt64(_offset) AS offset,
-        toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
-        fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
-        toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
-        toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
-        length(q.item_id) AS rows,
-        multiIf(length(_error) > 0, _error, q.ingestor = '', 'ingestor: empty', (length(q.event_id) != rows) OR (length(q.item_type) != rows) OR (length(q.event_time) != rows) OR (length(q.country) != rows) OR (length(q.category) != rows) OR (length(q.language) != rows) OR (length(q.viewer) != rows) OR (length(q.flags) != rows), 'arrays: not of one length', '') AS message_fault,
-        multiIf(message_fault = '', '', length(_error) > 0, substring(_raw_message, 1, 65536), substring(toJSONString(map('event_id', toString(q.event_id), 'item_type', toString(q.item_type), 'item_id', toString(q.item_id), 'event_time', toString(q.event_time), 'country', toString(q.country), 'category', toString(q.category), 'language', toString(q.language), 'viewer', toString(q.viewer), 'flags', toString(q.flags), 'ingestor', q.ingestor)), 1, 65536)) AS message_raw,
-        least(message_fault = '', NOT has(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct(q.item_type)), least(arrayMin(i -> length(i), q.item_id) >= 1, arrayMax(i -> length(i), q.item_id) <= 256), isValidUTF8(arrayStringConcat(q.item_id, ',')), NOT match(arrayStringConcat(q.item_id, ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(e -> length(e), q.event_id) >= 1, arrayMax(e -> length(e), q.event_id) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), q.event_time) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), q.event_time) <= 4102444799999)]), 0)) AS clean,
-        if(message_fault = '', q.event_id, []) AS event_ids,
-        if(message_fault = '', q.item_type, []) AS item_types,
-        if(message_fault = '', q.item_id, []) AS item_ids,
-        if(message_fault = '', q.event_time, []) AS event_times,
-        if(message_fault = '', q.country, []) AS countries,
-        if(message_fault = '', q.category, []) AS categories,
-        if(message_fault = '', q.language, []) AS languages,
-        if(message_fault = '', q.viewer, []) AS viewers,
-        if(message_fault = '', q.flags, []) AS flag_lists,
-        arrayResize(if(clean, [], arrayMap((type, id, at, name) -> if(type = '', '', ['item_type: does not match ^[a-z][a-z0-9_]{0,31}$', 'item_id: not 1 to 256 bytes', 'item_id: not valid UTF-8', 'item_id: contains a control character', 'event_id: not 1 to 64 bytes', 'event_time: not between 1970 and 2100', ''][indexOf(arrayPushBack(arrayConcat([arrayAll(x -> match(x, '^[a-z][a-z0-9_]{0,31}$'), arrayDistinct([type])), least(arrayMin(i -> length(i), [id]) >= 1, arrayMax(i -> length(i), [id]) <= 256), isValidUTF8(arrayStringConcat([id], ',')), NOT match(arrayStringConcat([id], ','), '[\\x00-\\x1f\\x7f]')], [least(arrayMin(e -> length(e), [name]) >= 1, arrayMax(e -> length(e), [name]) <= 64), least(arrayMin(t -> toUnixTimestamp64Milli(t), [at]) >= 1, arrayMax(t -> toUnixTimestamp64Milli(t), [at]) <= 4102444799999)]), 0), 0)]), item_types, item_ids, event_times, event_ids)), length(event_ids)) AS faults,
-        arrayResize(if(clean, [], arrayMap((name, type, id, at, land, kind, tongue, who, marks, wrong) -> if(wrong = '', '', substring(toJSONString(map('event_id', name, 'item_type', type, 'item_id', id, 'event_time', toString(at), 'country', land, 'category', kind, 'language', tongue, 'viewer', who, 'flags', toString(marks), 'ingestor', q.ingestor)), 1, 65536)), event_ids, item_types, item_ids, event_times, countries, categories, languages, viewers, flag_lists, faults)), length(event_ids)) AS raws
-    FROM topk.events_queue AS q
-) AS q
-LEFT ARRAY JOIN
-    event_ids AS name,
-    item_types AS type,
-    item_ids AS id,
-    event_times AS at,
-    countries AS land,
-    categories AS kind,
-    languages AS tongue,
-    viewers AS who,
-    flag_lists AS marks,
-    faults AS row_fault,
-    raws AS row_raw
+        event_id,
+        toLowCardinality(type) AS item_type,
+        item_id,
+        event_time,
+        country,
+        category,
+        language,
+        viewer,
+        flags,
+        stamped,
+        nth,
+        NOT has([match(item_type, '^[a-z][a-z0-9_]{0,31}$'), (length(item_id) >= 1) AND (length(item_id) <= 256), isValidUTF8(item_id), NOT multiMatchAny(item_id, ['[\\x00-\\x1f\\x7f]']), (length(event_id) >= 1) AND (length(event_id) <= 64), (toUnixTimestamp64Milli(event_time) >= 1) AND (toUnixTimestamp64Milli(event_time) <= 4102444799999)], 0) AS good,
+        ingestor,
+        topic,
+        partition,
+        offset,
+        partitions,
+        watermark,
+        closed,
+        sent_at,
+        message_fault,
+        raw
+    FROM
+    (
+        SELECT
+            q.event_id AS event_ids,
+            q.item_type AS types,
+            q.item_id AS ids,
+            q.event_time AS times,
+            q.country AS countries,
+            q.category AS categories,
+            q.language AS languages,
+            q.viewer AS viewers,
+            q.flags AS flag_lists,
+            q.stamped AS stamps,
+            toLowCardinality(q.ingestor) AS ingestor,
+            toLowCardinality(_topic) AS topic,
+            toUInt32(_partition) AS partition,
+            toInt64(_offset) AS offset,
+            toUInt32(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'partitions')])) AS partitions,
+            fromUnixTimestamp64Milli(toInt64(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'watermark')])), 'UTC') AS watermark,
+            toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
+            toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
+            multiIf(_error != '', _error, q.ingestor = '', 'ingestor: empty', length(arrayDistinct([length(q.event_id), length(q.item_type), length(q.item_id), length(q.event_time), length(q.country), length(q.category), length(q.language), length(q.viewer), length(q.flags), length(q.stamped)])) > 1, 'arrays: not of one length', '') AS message_fault,
+            substring(_raw_message, 1, 65536) AS raw
+        FROM topk.events_queue AS q
+    )
+    LEFT ARRAY JOIN
+        if(message_fault = '', event_ids, []) AS event_id,
+        if(message_fault = '', types, []) AS type,
+        if(message_fault = '', ids, []) AS item_id,
+        if(message_fault = '', times, []) AS event_time,
+        if(message_fault = '', countries, []) AS country,
+        if(message_fault = '', categories, []) AS category,
+        if(message_fault = '', languages, []) AS language,
+        if(message_fault = '', viewers, []) AS viewer,
+        if(message_fault = '', flag_lists, []) AS flags,
+        if(message_fault = '', stamps, []) AS stamped,
+        arrayEnumerate(if(message_fault = '', event_ids, [])) AS nth
+)
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
 CREATE TABLE topk.ingest_progress
@@ -600,7 +791,6 @@ CREATE TABLE topk.ingest_progress
     `topic` LowCardinality(String) COMMENT 'Kafka topic',
     `partition` UInt32 COMMENT 'Kafka partition',
     `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
-    `first_offset` Int64 COMMENT 'least offset of the block in that partition, whoever sent it',
     `last_offset` Int64 COMMENT 'greatest offset of that ingestor in the block',
     `watermark` DateTime64(3, 'UTC') COMMENT 'every event of this ingestor before it is in this block or an earlier one',
     `last_seen` DateTime64(3, 'UTC') COMMENT 'newest record timestamp, wall clock of the sender',
@@ -621,7 +811,8 @@ CREATE TABLE topk.landed
     `second` DateTime('UTC') COMMENT 'event time, floored to the second',
     `ingestor` LowCardinality(String) COMMENT 'unique to a process start: name@start',
     `sequence` UInt64 COMMENT 'unique to a message of that ingestor',
-    `n` UInt64 COMMENT 'views of all items of that second in that message'
+    `n` UInt64 COMMENT 'views of all items of that second in that message',
+    `by_hand` UInt64 COMMENT 'views written by hand, whose ingestor is empty and sequence random'
 )
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(second)
@@ -633,23 +824,36 @@ CREATE MATERIALIZED VIEW topk.landed_mv TO topk.landed
 (
     `item_type` LowCardinality(String),
     `second` DateTime('UTC'),
-    `ingestor` LowCardinality(String),
+    `ingestor` String,
     `sequence` UInt64,
-    `n` UInt64
+    `n` UInt64,
+    `by_hand` UInt64
 )
 AS SELECT
     item_type,
     second,
-    ingestor,
-    sequence,
-    sum(c.n) AS n
-FROM topk.counts_in AS c
-WHERE (c.n > 0) AND (topic != '')
-GROUP BY
-    item_type,
-    second,
-    ingestor,
-    sequence
+    sender AS ingestor,
+    if(hand, rand64(), message) AS sequence,
+    if(hand, 0, views) AS n,
+    if(hand, views, 0) AS by_hand
+FROM
+(
+    SELECT
+        item_type,
+        second,
+        topic = '' AS hand,
+        if(hand, '', ingestor) AS sender,
+        if(hand, 0, sequence) AS message,
+        sum(c.n) AS views
+    FROM topk.counts_in AS c
+    WHERE valid = 1
+    GROUP BY
+        item_type,
+        second,
+        hand,
+        sender,
+        message
+)
 
 CREATE TABLE topk.topk_10s
 (
@@ -707,7 +911,7 @@ FROM
             toStartOfInterval(second, toIntervalSecond(10)) AS bucket,
             sum(c.n) AS views
         FROM topk.counts_in AS c
-        WHERE c.n > 0
+        WHERE valid = 1
         GROUP BY
             item_type,
             item_id,

@@ -1,5 +1,5 @@
 -- How often was each of these few items viewed in each of these seconds?
--- Types and items are a prefix of the primary key, so few granules are read.
+-- The key is type, second, item: few granules of each second are read.
 -- Parameters: types, ids: Array(String), the item types, and items of any of them; seconds: Array(DateTime). Rows: item_type,
 -- item_id, second, views.
 SELECT item_type, item_id, second, sum(n) AS views

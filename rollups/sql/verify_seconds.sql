@@ -1,6 +1,6 @@
 -- How often was each candidate viewed in [from, until), and all items together?
 -- Each combined row counts once, whatever was replayed.
--- Both come from one snapshot of the parts. Types and candidates are a prefix of the primary key.
+-- Both come from one snapshot of the parts. The key is type, second, item: few granules of each second are read.
 -- Parameters: types, ids: Array(String), the item types and candidates of any of them; from, until (DateTime); totals: Array(String),
 -- item types whose total is asked. Rows: item_type, item_id, views; the total of a type has an empty item_id.
 SELECT item_type, item_id, sum(n) AS views
