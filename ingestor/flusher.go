@@ -219,10 +219,10 @@ func (f *flusher) goodbye() error {
 // records encodes a batch. Only the last message of a partition carries the new watermark: ClickHouse may stop reading
 // between two messages, and the promise is about what has been read by then. The earlier ones carry the one before.
 //
-// A watermark that ends a second goes in a message apart. ClickHouse ends a block at two messages a partition: it takes in at once what
+// A watermark that ends a second goes in a message apart, unless it is the first: before it there is none to send. ClickHouse ends a block at two messages a partition: it takes in at once what
 // moves lists, and leaves what does not until then.
 func (f *flusher) records(b *batch, last bool) []*kgo.Record {
-	apart := last || b.mark/1000 > f.mark.sent/1000
+	apart := last || f.mark.sent > 0 && b.mark/1000 > f.mark.sent/1000
 	stamp := time.Now()
 	plain := f.headers(f.mark.sent, false)
 	final := f.headers(b.mark, last)
