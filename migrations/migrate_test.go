@@ -125,10 +125,10 @@ func TestDirtyVersionIsRepairedByWhatExists(t *testing.T) {
 	d := deploy(t, "")
 	d.migrate(t, "up")
 	for name, leave := range map[string][]string{
-		"up, before its statement":   {"DROP VIEW topk.counts_queue_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (30, 1, %d)"},
-		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (30, 1, %d)"},
-		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (29, 1, %d)"},
-		"down, after its statement":  {"DROP VIEW topk.counts_queue_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (29, 1, %d)"},
+		"up, before its statement":   {"DROP VIEW topk.counts_queue_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (34, 1, %d)"},
+		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (34, 1, %d)"},
+		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (33, 1, %d)"},
+		"down, after its statement":  {"DROP VIEW topk.counts_queue_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (33, 1, %d)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, statement := range leave {

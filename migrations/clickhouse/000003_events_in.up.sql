@@ -23,7 +23,7 @@ CREATE TABLE topk.events_in
     sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     valid UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
     fault String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
-    raw String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+    raw String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = Null
 COMMENT 'single events on their way into every view'

@@ -1,5 +1,5 @@
 -- events_in -> event_identities: flagged events are never counted, so they are no duplicates either. Rows written by hand may
--- be cut into blocks anywhere, so each block's go under a name of their own.
+-- be cut into blocks anywhere, so those of each block go under a name of their own.
 CREATE MATERIALIZED VIEW topk.event_identities_mv TO topk.event_identities AS
 SELECT item_type, second, stamped, partition, if(hand, -1 - toInt64(rand64() % 9223372036854775807), message) AS offset,
        length(identities) AS events, identities

@@ -1,4 +1,4 @@
--- counts_in -> landed. Rows written by hand may be one message cut into several blocks, so each block's go under a name of
+-- counts_in -> landed. Rows written by hand may be one message cut into several blocks, so those of each block go under a name of
 -- their own.
 CREATE MATERIALIZED VIEW topk.landed_mv TO topk.landed AS
 SELECT item_type, second, sender AS ingestor, if(hand, rand64(), message) AS sequence, if(hand, 0, views) AS n,

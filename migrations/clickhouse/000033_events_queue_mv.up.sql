@@ -28,7 +28,8 @@ FROM
                        length(arrayDistinct([length(q.event_id), length(q.item_type), length(q.item_id), length(q.event_time),
                            length(q.country), length(q.category), length(q.language), length(q.viewer), length(q.flags), length(q.stamped)])) > 1,
                        'arrays: not of one length', '') AS message_fault,
-               substring(_raw_message, 1, 65536) AS raw
+               if(message_fault = '', '', substring(if(_error != '', _raw_message, toJSONString(tuple(q.event_id, q.item_type, q.item_id,
+                   q.event_time, q.country, q.category, q.language, q.viewer, q.flags, q.stamped, q.ingestor))), 1, 65536)) AS raw
         FROM topk.events_queue AS q
     )
     LEFT ARRAY JOIN if(message_fault = '', event_ids, []) AS event_id, if(message_fault = '', types, []) AS type,

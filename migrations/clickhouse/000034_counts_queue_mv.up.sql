@@ -26,7 +26,8 @@ FROM
                multiIf(_error != '', _error, q.ingestor = '', 'ingestor: empty',
                        length(arrayDistinct([length(q.item_type), length(q.item_id), length(q.country), length(q.category),
                            length(q.language), length(q.second), length(q.n)])) > 1, 'arrays: not of one length', '') AS message_fault,
-               substring(_raw_message, 1, 65536) AS raw
+               if(message_fault = '', '', substring(if(_error != '', _raw_message, toJSONString(tuple(q.item_type, q.item_id, q.country,
+                   q.category, q.language, q.second, q.n, q.ingestor, q.sequence))), 1, 65536)) AS raw
         FROM topk.counts_queue AS q
     )
     LEFT ARRAY JOIN if(message_fault = '', types, []) AS type, if(message_fault = '', ids, []) AS item_id,

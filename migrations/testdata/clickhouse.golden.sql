@@ -109,7 +109,7 @@ CREATE TABLE topk.counts_faults
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
     `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
-    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
 COMMENT 'rows and messages at fault on their way to dead_letters'
@@ -162,7 +162,7 @@ CREATE TABLE topk.counts_in
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
     `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
-    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
 COMMENT 'combined counts on their way into every view'
@@ -343,7 +343,7 @@ FROM
             toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
             toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
             multiIf(_error != '', _error, q.ingestor = '', 'ingestor: empty', length(arrayDistinct([length(q.item_type), length(q.item_id), length(q.country), length(q.category), length(q.language), length(q.second), length(q.n)])) > 1, 'arrays: not of one length', '') AS message_fault,
-            substring(_raw_message, 1, 65536) AS raw
+            if(message_fault = '', '', substring(if(_error != '', _raw_message, toJSONString(tuple(q.item_type, q.item_id, q.country, q.category, q.language, q.second, q.n, q.ingestor, q.sequence))), 1, 65536)) AS raw
         FROM topk.counts_queue AS q
     )
     LEFT ARRAY JOIN
@@ -533,7 +533,7 @@ CREATE TABLE topk.events_faults
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
     `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
-    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
 COMMENT 'rows and messages at fault on their way to dead_letters'
@@ -590,7 +590,7 @@ CREATE TABLE topk.events_in
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
     `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
-    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message that could not be read'
+    `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
 COMMENT 'single events on their way into every view'
@@ -768,7 +768,7 @@ FROM
             toUInt8(toUInt64OrZero(_headers.value[indexOf(_headers.name, 'closed')])) AS closed,
             toDateTime64(ifNull(_timestamp_ms, 0), 3, 'UTC') AS sent_at,
             multiIf(_error != '', _error, q.ingestor = '', 'ingestor: empty', length(arrayDistinct([length(q.event_id), length(q.item_type), length(q.item_id), length(q.event_time), length(q.country), length(q.category), length(q.language), length(q.viewer), length(q.flags), length(q.stamped)])) > 1, 'arrays: not of one length', '') AS message_fault,
-            substring(_raw_message, 1, 65536) AS raw
+            if(message_fault = '', '', substring(if(_error != '', _raw_message, toJSONString(tuple(q.event_id, q.item_type, q.item_id, q.event_time, q.country, q.category, q.language, q.viewer, q.flags, q.stamped, q.ingestor))), 1, 65536)) AS raw
         FROM topk.events_queue AS q
     )
     LEFT ARRAY JOIN
