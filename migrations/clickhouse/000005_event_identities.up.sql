@@ -4,7 +4,7 @@
 -- A collision of two hashes makes the measured duplicates larger, never smaller.
 -- Grain: what one message brought for (item type, second, stamped), as one array. A row an event costs a sort in every
 -- insert and merge, which an array does not. A message is never split between blocks, so a replayed one writes the same row.
--- Ordered by time: every question is about seconds of one item type; then by what names the message. A row may hold
+-- Ordered by time: every question is about seconds of one item type, then by what names the message. A row may hold
 -- thousands of hashes, hence the small granules. Dropped with counts_second.
 CREATE TABLE topk.event_identities
 (

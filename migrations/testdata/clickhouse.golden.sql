@@ -108,7 +108,7 @@ CREATE TABLE topk.counts_faults
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
-    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `fault` String DEFAULT '' COMMENT 'why it is not counted, empty when it is, row where the columns of the row say it',
     `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
@@ -161,7 +161,7 @@ CREATE TABLE topk.counts_in
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
-    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `fault` String DEFAULT '' COMMENT 'why it is not counted, empty when it is, row where the columns of the row say it',
     `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
@@ -532,7 +532,7 @@ CREATE TABLE topk.events_faults
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
-    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `fault` String DEFAULT '' COMMENT 'why it is not counted, empty when it is, row where the columns of the row say it',
     `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
@@ -589,7 +589,7 @@ CREATE TABLE topk.events_in
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
-    `fault` String DEFAULT '' COMMENT 'why a message is not counted; row: it is the row, whose columns say it',
+    `fault` String DEFAULT '' COMMENT 'why it is not counted, empty when it is, row where the columns of the row say it',
     `raw` String DEFAULT '' COMMENT 'the first 64 KiB of a message at fault as a whole'
 )
 ENGINE = `Null`
