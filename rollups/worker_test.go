@@ -134,7 +134,7 @@ func TestWorker(t *testing.T) {
 		// The first was started first, but either may have been faster to the lock.
 		stopFirst()
 		e.heartbeat(t, asOf.Add(2*time.Hour), 2, 2)
-		eventually(t, "lists move on", func() bool { return current(t, conn, "1m").AsOf.Equal(asOf.Add(2*time.Hour)) })
+		eventually(t, "lists move on", func() bool { return current(t, conn, "1m").AsOf.Equal(asOf.Add(2 * time.Hour)) })
 	})
 	t.Run("old versions go, the served one stays", func(t *testing.T) {
 		served := current(t, conn, "1m").Version
