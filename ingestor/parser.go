@@ -177,8 +177,9 @@ func (p *parser) parseAlone(element []byte) error {
 	return nil
 }
 
+// atEnd looks at the next value first: one that is cut short ends in io.EOF as well.
 func atEnd(d *jx.Decoder) error {
-	if err := d.Skip(); err != io.EOF { //nolint:errorlint // jx documents io.EOF itself here, as its Validate does
+	if d.Next() != jx.Invalid || !errors.Is(d.Skip(), io.EOF) {
 		return errors.New("something follows its end")
 	}
 	return nil

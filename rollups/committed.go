@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -35,8 +34,6 @@ func (c commits) parameters(p parameters) parameters {
 	p["topics"], p["partitions"], p["offsets"] = topics, partitions, offsets
 	return p
 }
-
-func (c commits) equal(other commits) bool { return maps.Equal(c, other) }
 
 // consumers asks Kafka how far ClickHouse's consumer groups have got.
 type consumers struct {

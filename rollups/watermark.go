@@ -3,6 +3,7 @@ package rollups
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -158,7 +159,7 @@ func (f *follower) ask(ctx context.Context) (waterline, error) {
 	if err != nil {
 		return waterline{}, err
 	}
-	if committed.equal(f.last) && time.Since(f.asked) < askAgain {
+	if maps.Equal(committed, f.last) && time.Since(f.asked) < askAgain {
 		return f.line, nil
 	}
 	var line waterline

@@ -96,7 +96,7 @@ func TestAsyncInsertIsWritten(t *testing.T) {
 	ctx := ch.Context(t.Context(), ch.WithAsync(false))
 	require.NoError(t, conn.Exec(ctx, "CREATE OR REPLACE TABLE async (a UInt32) ENGINE = MergeTree ORDER BY a"))
 	require.NoError(t, conn.Exec(ctx, "INSERT INTO async VALUES (?)", 7))
-	require.NoError(t, conn.AsyncInsert(t.Context(), "INSERT INTO async VALUES (8)", false)) //nolint:staticcheck // deprecated, and still called by applications
+	require.NoError(t, conn.Exec(ch.Context(t.Context(), ch.WithAsync(true)), "INSERT INTO async VALUES (8)"))
 	require.Equal(t, "2", instance(t).Query(t, "SELECT count() FROM async"))
 }
 

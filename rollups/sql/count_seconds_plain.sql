@@ -1,6 +1,6 @@
 -- How often was each of these items viewed in each of these seconds, and all others together? And what had landed in them?
 -- Replayed rows count again: the answer is used only where its fingerprint is that of landed, which spares FINAL.
--- Items and totals come from one scan, so they are of one moment. New seconds lie in small new parts, of which all is read.
+-- Items and totals come from one scan, so they are of one moment. All of a second is read: it lies in one piece.
 -- Parameters: types, ids: Array(String), the item types, and items of any of them; seconds: Array(DateTime).
 -- Rows: item_type, item_id (empty: all other items together), second, views, print: the fingerprint of their messages,
 -- landed: 1 for a row of landed, by_hand as in landed.sql.
