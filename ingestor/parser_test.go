@@ -104,6 +104,18 @@ func TestOneBadEventNeverCostsItsBatch(t *testing.T) {
 	}
 }
 
+// What follows an event in its line makes it no event, also where that is cut short.
+func TestNothingFollowsAnEventInItsLine(t *testing.T) {
+	p := newParser()
+	for _, tail := range []string{"{}", "[1,", `{"a":`, "1", "x", `"`, "]"} {
+		require.NoError(t, p.parseLines([]byte(goodEvent+tail+"\n"+goodEvent+" \t\n")), tail)
+		require.Len(t, p.events, 1, tail)
+		require.Equal(t, 1, p.events[0].index, tail)
+		require.Len(t, p.rejected, 1, tail)
+		require.Contains(t, p.rejected[0].problem.Reason, "something follows its end", tail)
+	}
+}
+
 func TestGoodEventsAreReadExactly(t *testing.T) {
 	p := newParser()
 	for name, test := range map[string]struct{ json, item string }{

@@ -26,10 +26,10 @@ func (e *engines) heartbeat(t *testing.T, mark time.Time, partitions, present in
 	for partition := range present {
 		e.offset++
 		at, now := mark.UTC().Format("2006-01-02 15:04:05.000"), time.Now().UTC().Format("2006-01-02 15:04:05.000")
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
-			VALUES (0, 'test@1', %d, '%s', %d, %d, %d, '%s', 1, '%s')`, e.offset, wire.CountsTopic, partition, e.offset, partitions, at, now))
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.events_in (ingestor, topic, partition, offset, partitions, watermark, lead, sent_at)
-			VALUES ('test@1', '%s', %d, %d, %d, '%s', 1, '%s')`, wire.EventsTopic, partition, e.offset, partitions, at, now))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
+			VALUES (0, 'test@1', %d, '%s', %d, %d, %d, '%s', '%s')`, e.offset, wire.CountsTopic, partition, e.offset, partitions, at, now))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.events_in (ingestor, topic, partition, offset, partitions, watermark, sent_at)
+			VALUES ('test@1', '%s', %d, %d, %d, '%s', '%s')`, wire.EventsTopic, partition, e.offset, partitions, at, now))
 		for _, topic := range topics {
 			e.commit(t, topic, int32(partition), e.offset+1)
 		}
@@ -211,8 +211,8 @@ func TestProgressIsOfWholeBlocks(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(consumers.close)
 	land := func(offset int64, mark int) {
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
-			SELECT 0, arrayJoin(['a@1', 'b@1']) AS ingestor, 1, '%s', 0, %d + (ingestor = 'a@1') * 5, 1, toDateTime64(%d, 3), 1, now64(3)`, wire.CountsTopic, offset, mark))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
+			SELECT 0, arrayJoin(['a@1', 'b@1']) AS ingestor, 1, '%s', 0, %d + (ingestor = 'a@1') * 5, 1, toDateTime64(%d, 3), now64(3)`, wire.CountsTopic, offset, mark))
 	}
 	marks := func() map[string]int64 {
 		committed, err := consumers.committed(t.Context())
@@ -235,8 +235,8 @@ func TestProgressIsOfWholeBlocks(t *testing.T) {
 	require.Equal(t, map[string]int64{"a@1": 100, "b@1": 100}, marks())
 	land(20, 200)
 	for range 2 { // the block of offset 20 fails in some view, and is read again with what came since
-		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, lead, sent_at)
-			SELECT 0, 'a@1', 1, '%s', 0, arrayJoin([20, 40]), 1, toDateTime64(400, 3), 1, now64(3)`, wire.CountsTopic))
+		e.Query(t, fmt.Sprintf(`INSERT INTO topk.counts_in (n, ingestor, sequence, topic, partition, offset, partitions, watermark, sent_at)
+			SELECT 0, 'a@1', 1, '%s', 0, arrayJoin([20, 40]), 1, toDateTime64(400, 3), now64(3)`, wire.CountsTopic))
 		require.Equal(t, map[string]int64{"a@1": 100, "b@1": 100}, marks())
 	}
 	e.commit(t, wire.CountsTopic, 0, 41)

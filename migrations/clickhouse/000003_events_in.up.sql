@@ -18,7 +18,6 @@ CREATE TABLE topk.events_in
     offset Int64 DEFAULT -1 COMMENT 'Kafka offset',
     partitions UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     watermark DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
-    lead UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     closed UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     sent_at DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     valid UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',

@@ -7,7 +7,7 @@
 -- never met. query_plan_lift_up_array_join would work out for each row what is the same for a message.
 CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in AS
 SELECT event_id, item_type, item_id, event_time, country, category, language, viewer, flags, stamped, ingestor,
-       topic, partition, offset, partitions, watermark, nth <= 1 AND message_fault = '' AS lead, closed, sent_at,
+       topic, partition, offset, partitions, watermark, closed, sent_at,
        nth > 0 AND good AS valid, multiIf(nth = 0, message_fault, good, '', 'row') AS fault, raw
 FROM
 (

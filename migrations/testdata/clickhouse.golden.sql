@@ -104,7 +104,6 @@ CREATE TABLE topk.counts_faults
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
-    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
@@ -130,7 +129,6 @@ CREATE MATERIALIZED VIEW topk.counts_faults_mv TO topk.counts_faults
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `valid` UInt8,
@@ -157,7 +155,6 @@ CREATE TABLE topk.counts_in
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
-    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT n > 0 COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
@@ -234,7 +231,7 @@ AS SELECT
     max(c.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.counts_in AS c
-WHERE lead = 1
+WHERE (topic != '') AND (fault IN ('', 'row'))
 GROUP BY
     topic,
     partition,
@@ -272,7 +269,6 @@ CREATE MATERIALIZED VIEW topk.counts_queue_mv TO topk.counts_in
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `valid` UInt8,
@@ -294,7 +290,6 @@ AS SELECT
     offset,
     partitions,
     watermark,
-    (nth <= 1) AND (message_fault = '') AS lead,
     closed,
     sent_at,
     (nth > 0) AND good AS valid,
@@ -528,7 +523,6 @@ CREATE TABLE topk.events_faults
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
-    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
@@ -556,7 +550,6 @@ CREATE MATERIALIZED VIEW topk.events_faults_mv TO topk.events_faults
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `valid` UInt8,
@@ -585,7 +578,6 @@ CREATE TABLE topk.events_in
     `offset` Int64 DEFAULT -1 COMMENT 'Kafka offset',
     `partitions` UInt32 DEFAULT 0 COMMENT 'partitions of the topic when this was sent',
     `watermark` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'every event of this ingestor before it has been sent',
-    `lead` UInt8 DEFAULT 0 COMMENT '1 in the first row of each message: what is said once a message is read from it',
     `closed` UInt8 DEFAULT 0 COMMENT '1 in the last message of an ingestor that stopped by itself',
     `sent_at` DateTime64(3, 'UTC') DEFAULT 0 COMMENT 'record timestamp, wall clock',
     `valid` UInt8 DEFAULT item_type != '' COMMENT '0 in a heartbeat and in what is at fault: no view counts it',
@@ -649,7 +641,7 @@ AS SELECT
     max(e.closed) AS closed,
     now64(3) AS inserted_at
 FROM topk.events_in AS e
-WHERE lead = 1
+WHERE (topic != '') AND (fault IN ('', 'row'))
 GROUP BY
     topic,
     partition,
@@ -691,7 +683,6 @@ CREATE MATERIALIZED VIEW topk.events_queue_mv TO topk.events_in
     `offset` Int64,
     `partitions` UInt32,
     `watermark` DateTime64(3, 'UTC'),
-    `lead` UInt8,
     `closed` UInt8,
     `sent_at` DateTime64(3, 'UTC'),
     `valid` UInt8,
@@ -715,7 +706,6 @@ AS SELECT
     offset,
     partitions,
     watermark,
-    (nth <= 1) AND (message_fault = '') AS lead,
     closed,
     sent_at,
     (nth > 0) AND good AS valid,
