@@ -57,7 +57,6 @@ type Builder struct {
 	minutes    map[time.Time]minuteMark
 	seconds    *seconds
 	duplicates *duplicates
-	summaries  *summaries
 	keptSince  time.Time // older counts have been dropped
 
 	types      []string  // last seen
@@ -71,7 +70,7 @@ func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing
 		timing = func(string, string, time.Duration) {}
 	}
 	return &Builder{conn: conn, config: config, log: log, timing: timing, minutes: map[time.Time]minuteMark{},
-		seconds: newSeconds(), summaries: newSummaries(), duplicates: newDuplicates(conn, config.DuplicateRows)}
+		seconds: newSeconds(), duplicates: newDuplicates(conn, config.DuplicateRows)}
 }
 
 // KeptSince tells the builder that older counts may have been dropped.

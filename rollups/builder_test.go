@@ -13,6 +13,7 @@ func TestBuilder(t *testing.T) {
 		"eleventh everywhere is first in total":      testEleventhEverywhereFirstInTotal,
 		"an explosion in one bucket is found":        testExplosionInOneBucketIsFound,
 		"replays change nothing":                     testReplaysChangeNothing,
+		"replays leave nobody out":                   testReplaysLeaveNobodyOut,
 		"rows written by hand are counted":           testHandWrittenRowsAreCounted,
 		"late events revise the list":                testLateEventsReviseTheList,
 		"ties fall by id":                            testTiesFallByID,
@@ -32,7 +33,6 @@ func TestBuilder(t *testing.T) {
 		"whole hours are dropped by event time":      testRetention,
 		"a full minute is combined, late ones too":   testCompact,
 		"lists are whole while minutes are combined": testCombiningWhileBuilding,
-		"remembered summaries are the sums":          testRememberedSummariesAreTheSums,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, e) })
 	}

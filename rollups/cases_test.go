@@ -273,3 +273,32 @@ func testEventsAheadOfTheirCountsHideNoRepeat(t *testing.T, e *engines) {
 		require.Equal(t, uint64(1), e.repeats(t, newDuplicates(e.conn, limit), "1m", start.Add(10*time.Second))["video"], "limit %d", limit)
 	}
 }
+
+// Where a message was replayed the lower counts may hold a view twice, and nobody is left out for them.
+func testReplaysLeaveNobodyOut(t *testing.T, e *engines) {
+	start := e.newDay()
+	var rows []count
+	for n := range list.StoredItems + 500 {
+		rows = append(rows, views(fmt.Sprintf("%05d", n), uint64(1+n/100), start)...)
+	}
+	m := e.message(rows...)
+	b := e.builder()
+	nominees := func() *nomination {
+		w := window(t, "1m")
+		asOf := start.Add(30 * time.Second)
+		q := question{window: w, from: asOf.Add(-w.Length), asOf: asOf, types: []string{"video"}}
+		var err error
+		q.landed, err = readLanded(t.Context(), e.conn, q.types, span{q.from, q.asOf})
+		require.NoError(t, err)
+		named, err := b.nominate(t.Context(), q)
+		require.NoError(t, err)
+		return named["video"]
+	}
+	e.land(t, wire.CountsTopic, m)
+	require.True(t, nominees().once)
+	require.Len(t, nominees().items, list.StoredItems, "as many as a list stores, down to the same count")
+	require.Len(t, nominees().next, 500)
+	e.land(t, wire.CountsTopic, m)
+	require.False(t, nominees().once)
+	require.Len(t, nominees().items, len(rows))
+}

@@ -46,49 +46,31 @@ type nomination struct {
 
 // nominate returns candidates by item type. A type without views in the window has none.
 func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nomination, error) {
-	depth := b.depth()
-	named, err := b.bounds(ctx, q, depth)
-	for _, n := range named {
-		n.choose()
-	}
-	return named, err
-}
-
-// bounds returns the items of the greatest upper bounds, some more than candidates.
-func (b *Builder) bounds(ctx context.Context, q question, depth int) (map[string]*nomination, error) {
-	const most = nominees + followers + 1
-	if q.window.Length < minutesPay {
-		if fits, err := b.summaries.slide(ctx, b.conn, q, depth); err != nil {
-			return nil, err
-		} else if fits {
-			return b.summaries.nominations(q, most), nil
-		}
-	}
 	minutes, err := b.combinedMinutes(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return addUp(ctx, b.conn, q, minutes, depth, most)
-}
-
-// addUp lets ClickHouse add up all summaries of a window.
-func addUp(ctx context.Context, conn driver.Conn, q question, minutes []uint64, depth, most int) (map[string]*nomination, error) {
+	buckets := span{q.from.Add(bucketLength - 1).Truncate(bucketLength), q.asOf.Truncate(bucketLength)}
+	landed := q.landed.within(buckets)
 	named := map[string]*nomination{}
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": most, "minutes": minutes, "depth": depth}
-	err := read(ctx, conn, "nominate", p, questionBudget, func(r driver.Rows) error {
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": nominees + followers + 1, "minutes": minutes, "depth": b.depth()}
+	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
 		if err := r.Scan(&itemType, &id, &over, &lower); err != nil {
 			return err
 		}
-		if id == "" { // the floors come first of a type
-			named[itemType] = &nomination{unseen: over}
+		if id == "" { // floors and views come first of a type
+			named[itemType] = &nomination{unseen: over, once: lower <= landed[itemType]}
 			return nil
 		}
 		n := named[itemType]
 		n.items = append(n.items, nominee{id: id, upper: over + n.unseen, lower: lower})
 		return nil
 	})
+	for _, n := range named {
+		n.choose()
+	}
 	return named, err
 }
 
