@@ -28,7 +28,7 @@ func NewCommand(name string) *Command {
 	flag.StringVar(&c.Binary, "topk", "bin/topk", "the binary")
 	flag.IntVar(&c.PortOffset, "port-offset", 3000, "moves the default ports")
 	flag.StringVar(&c.Dir, "dir", "", "folder for data and logs (default a temporary one)")
-	flag.BoolVar(&c.Keep, "keep", false, "keep the temporary folder")
+	flag.BoolVar(&c.Keep, "keep", false, "keep the temporary folder, as is done after an error")
 	return c
 }
 
@@ -44,15 +44,17 @@ func (c *Command) Run(run func(context.Context) error) {
 	}
 }
 
-// within runs with a folder that is there.
+// within runs with a folder that is there. A temporary one goes afterwards, unless errors name the logs in it.
 func (c *Command) within(ctx context.Context, run func(context.Context) error) (err error) {
 	if c.Dir == "" {
 		if c.Dir, err = os.MkdirTemp("", "topk-"+c.Name+"-"); err != nil {
 			return err
 		}
-		if !c.Keep {
-			defer func() { err = errors.Join(err, os.RemoveAll(c.Dir)) }()
-		}
+		defer func() {
+			if err == nil && !c.Keep {
+				err = os.RemoveAll(c.Dir)
+			}
+		}()
 	}
 	return run(ctx)
 }

@@ -51,7 +51,7 @@ The same seed and shares draw the same items; event ids differ in every run.`,
 	flags.Uint64Var(&cfg.Seed, "seed", 1, "of the stream of items")
 	flags.DurationVar(&cfg.RetryFor, "retry-for", 30*time.Second, "how long a request is tried again")
 	flags.BoolVar(&cfg.Probe, "probe", false, "measure how long an event takes to be in the served 1m list")
-	flags.DurationVar(&cfg.ProbeEvery, "probe-every", time.Second, "time between two probes")
+	flags.DurationVar(&cfg.ProbeEvery, "probe-every", time.Second, "mean time between two probes")
 	flags.BoolVar(&cfg.Verify, "verify", false, "compare the served 1m and 5m lists with the truth afterwards")
 	flags.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return command

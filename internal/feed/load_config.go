@@ -53,7 +53,7 @@ type LoadConfig struct {
 	RetryFor    time.Duration
 	API         string        // http://host:port of the API, for Probe and Verify
 	Probe       bool          // measures freshness
-	ProbeEvery  time.Duration // between two probes
+	ProbeEvery  time.Duration // mean time between two probes
 	Verify      bool          // compares the served lists with the truth afterwards
 	Log         *slog.Logger
 }

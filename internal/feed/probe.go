@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,9 +22,12 @@ const (
 	// probeTail is how long the last probes are waited for after a load has ended.
 	probeTail        = 15 * time.Second
 	probeConnections = 4
+	probeStream      = 0x70726f6265 // of random numbers: apart from those of the load
 )
 
-// probe measures freshness: it sends an event of a new item every so often and looks for it in the served 1m list.
+// probe measures freshness: it sends an event of a new item every so often and looks for it in the served 1m list. Pauses
+// vary between half and one and a half of what is asked for: lists follow whole seconds, and probes in step with those
+// would all meet the same part of a second.
 type probe struct {
 	cfg    *LoadConfig
 	prefix string
@@ -74,13 +78,12 @@ func (p *probe) run(ctx, looking context.Context) error {
 	var polling sync.WaitGroup
 	polling.Go(func() { p.poll(ctx, looking) })
 	var sending sync.WaitGroup
-	ticker := time.NewTicker(p.cfg.ProbeEvery)
-	defer ticker.Stop()
+	random := rand.New(rand.NewPCG(uint64(p.cfg.Seed), probeStream))
 	for n := 0; ctx.Err() == nil; n++ {
 		sending.Go(func() { p.send(looking, n) })
 		select {
 		case <-ctx.Done():
-		case <-ticker.C:
+		case <-time.After(time.Duration((0.5 + random.Float64()) * float64(p.cfg.ProbeEvery))):
 		}
 	}
 	sending.Wait()
