@@ -125,7 +125,8 @@ type answers struct {
 	took     time.Duration // naming and counting
 }
 
-// ask counts distinct events beside naming and counting the candidates: neither needs the other.
+// ask counts distinct events beside naming and counting the candidates, and reads new seconds of those of the last build beside
+// naming: neither needs the other.
 func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -134,11 +135,15 @@ func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
 	})
 	group.Go(func() (err error) {
 		began := time.Now()
-		if a.named, err = b.nominate(ctx, q); err != nil {
+		ahead := make(chan error, 1)
+		go func() { ahead <- b.readAhead(ctx, q) }()
+		a.named, err = b.nominate(ctx, q)
+		read := <-ahead
+		if err != nil {
 			return err
 		}
 		started := b.took(q, stepNominate, began)
-		if a.counted, err = b.count(ctx, q, a.named); err != nil {
+		if a.counted, err = b.count(ctx, q, a.named, read); err != nil {
 			return err
 		}
 		a.took = b.took(q, a.counted.step(), started).Sub(began)
@@ -147,9 +152,11 @@ func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
 	return a, group.Wait()
 }
 
-// count verifies the candidates, or estimates them where that takes longer than its budget.
-func (b *Builder) count(ctx context.Context, q question, named map[string]*nomination) (counts, error) {
-	counted, err := b.verify(ctx, q, named)
+// count verifies the candidates, or estimates them where that takes longer than its budget. ahead says how reading ahead went.
+func (b *Builder) count(ctx context.Context, q question, named map[string]*nomination, ahead error) (counted counts, err error) {
+	if err = ahead; err == nil {
+		counted, err = b.verify(ctx, q, named)
+	}
 	if err == nil || !overBudget(err) {
 		return counted, err
 	}

@@ -228,18 +228,20 @@ func testClaims(t *testing.T, e *engines) {
 					requireClaims(t, l, truth)
 				}
 			}
-			// Combined minutes, merged parts and sketches of some of the minutes change no list.
+			// Combined summaries, merged parts and sketches of some of the minutes change no list.
 			rollAll(t, newRoller(e.conn), start.Add(time.Duration(s.length/2)*time.Second))
-			for done := 1; done > 0; {
-				var err error
-				done, err = compact(t.Context(), e.conn, asOf)
-				require.NoError(t, err)
-			}
-			for _, w := range list.Windows {
-				l := build(t, exact, w.Name, "video", asOf)
-				requireClaims(t, l, a.truth(asOf.Add(-w.Length), asOf))
-				require.Equal(t, before[w.Name], show(l), "after minutes were combined")
-				requireClaims(t, build(t, sketches, w.Name, "video", asOf), a.truth(asOf.Add(-w.Length), asOf))
+			for _, g := range grains {
+				for done := 1; done > 0; {
+					var err error
+					done, err = compact(t.Context(), e.conn, g, asOf)
+					require.NoError(t, err)
+				}
+				for _, w := range list.Windows {
+					l := build(t, exact, w.Name, "video", asOf)
+					requireClaims(t, l, a.truth(asOf.Add(-w.Length), asOf))
+					require.Equal(t, before[w.Name], show(l), "after combining into %s", g.table)
+					requireClaims(t, build(t, sketches, w.Name, "video", asOf), a.truth(asOf.Add(-w.Length), asOf))
+				}
 			}
 		})
 	}

@@ -11,8 +11,9 @@ import (
 	"topk/internal/list"
 )
 
-// combination is a row of topk_minute, topk_hour or topk_day without its items: one summary in place of many.
+// combination is a row of a table of combined summaries without its items: one in place of many.
 type combination struct {
+	table    string
 	itemType string
 	bucket   time.Time
 	block    uint64   // its name
@@ -28,7 +29,7 @@ func combinations(ctx context.Context, conn driver.Conn, table string, s span) (
 	var found []combination
 	p := parameters{"table": table, "slice": list.GlobalSlice, "from": s.from, "until": s.until}
 	err := read(ctx, conn, "combined", p, questionBudget, func(r driver.Rows) error {
-		var c combination
+		c := combination{table: table}
 		if err := r.Scan(&c.itemType, &c.bucket, &c.block, &c.absorbed, &c.applied); err != nil {
 			return err
 		}

@@ -45,24 +45,52 @@ func testCompact(t *testing.T, e *engines) {
 		return e.Query(t, "SELECT count() FROM topk.topk_minute WHERE bucket = '"+start.Format(time.DateTime)+"'"+where)
 	}
 	e.land(t, wire.CountsTopic, e.message(views("a", 1, start, start.Add(15*time.Second))...))
-	done, err := compact(t.Context(), e.conn, start.Add(59*time.Second))
+	done, err := compact(t.Context(), e.conn, minuteGrain, start.Add(59*time.Second))
 	require.NoError(t, err)
 	require.Zero(t, done, "the minute is open")
-	done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+	done, err = compact(t.Context(), e.conn, minuteGrain, start.Add(60*time.Second))
 	require.NoError(t, err)
 	require.Equal(t, 1, done)
 	require.Equal(t, "1", rows(" AND applied = 2 AND length(absorbed) = 2 AND items = [('a', 2, 0)] AND floor = 0"))
 	for range manyLoose {
-		done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+		done, err = compact(t.Context(), e.conn, minuteGrain, start.Add(60*time.Second))
 		require.NoError(t, err)
 		require.Zero(t, done, "few came late")
 		e.land(t, wire.CountsTopic, e.message(views("b", 3, start.Add(time.Second))...))
 	}
-	done, err = compact(t.Context(), e.conn, start.Add(60*time.Second))
+	done, err = compact(t.Context(), e.conn, minuteGrain, start.Add(60*time.Second))
 	require.NoError(t, err)
 	require.Equal(t, 1, done)
 	require.Equal(t, "2", rows(""))
 	require.Equal(t, "1", rows(" AND applied = 98 AND items = [('b', 96, 0), ('a', 2, 0)]"))
 	l := build(t, e.builder(), "5m", "video", start.Add(2*time.Minute))
 	require.Equal(t, []uint64{96, 2}, []uint64{l.Items[0].Count, l.Items[1].Count})
+}
+
+// The ends of a window are read in tens of seconds, of which the first may begin before it.
+func testCompactTens(t *testing.T, e *engines) {
+	start := e.newDay()
+	for second := range 60 { // a summary a second, and an item in each that is new
+		at := start.Add(time.Duration(second) * time.Second)
+		e.land(t, wire.CountsTopic, e.message(append(views("a", 1, at), views(at.Format("new-05"), 1, at)...)...))
+	}
+	asOf := start.Add(55 * time.Second)
+	b := e.builder()
+	require.Equal(t, 55, int(build(t, b, "1m", "video", asOf).Items[0].Count))
+	done, err := compact(t.Context(), e.conn, tensGrain, asOf)
+	require.NoError(t, err)
+	require.Equal(t, 5, done, "the last ten seconds are not over")
+	q := question{window: window(t, "1m"), from: start.Add(5 * time.Second), asOf: start.Add(65 * time.Second), types: []string{"video"}}
+	minutes, tens, err := b.combined(t.Context(), q)
+	require.NoError(t, err)
+	require.Empty(t, minutes)
+	require.Len(t, tens, 5, "the first of them begins before the window")
+	l := build(t, b, "1m", "video", q.asOf)
+	require.Equal(t, []string{"a", "new-05", "new-59"}, []string{l.Items[0].ItemID, l.Items[1].ItemID, l.Items[55].ItemID})
+	require.Equal(t, []uint64{55, 1}, []uint64{l.Items[0].Count, l.Items[55].Count})
+	require.Len(t, l.Items, 56)
+	require.True(t, l.Certified)
+	done, err = compact(t.Context(), e.conn, tensGrain, asOf)
+	require.NoError(t, err)
+	require.Zero(t, done, "nothing has come late")
 }

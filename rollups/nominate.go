@@ -46,14 +46,14 @@ type nomination struct {
 
 // nominate returns candidates by item type. A type without views in the window has none.
 func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nomination, error) {
-	minutes, err := b.combinedMinutes(ctx, q)
+	minutes, tens, err := b.combined(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	buckets := span{q.from.Add(bucketLength - 1).Truncate(bucketLength), q.asOf.Truncate(bucketLength)}
 	landed := q.landed.within(buckets)
 	named := map[string]*nomination{}
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": nominees + followers + 1, "minutes": minutes, "depth": b.depth()}
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": nominees + followers + 1, "minutes": minutes, "tens": tens, "depth": b.depth()}
 	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
@@ -102,18 +102,29 @@ func (n *nomination) choose() {
 	n.items = n.items[:kept]
 }
 
-// combinedMinutes are the names of combined minutes wholly inside the window that share nothing.
-func (b *Builder) combinedMinutes(ctx context.Context, q question) ([]uint64, error) {
-	whole := span{q.from.Add(time.Minute - 1).Truncate(time.Minute), q.asOf.Truncate(time.Minute)}
-	if q.window.Length < minutesPay {
-		return nil, nil
+// combined are the names of combined summaries that share nothing: minutes wholly inside the window, and tens of seconds
+// elsewhere, of which one may begin before it.
+func (b *Builder) combined(ctx context.Context, q question) (minutes, tens []uint64, err error) {
+	all, err := combinations(ctx, b.conn, tensGrain.table, span{q.from.Add(time.Second - tensGrain.length), q.asOf})
+	if err != nil {
+		return nil, nil, err
 	}
-	combined, err := combinations(ctx, b.conn, "topk_minute", whole)
-	names := make([]uint64, 0, len(combined))
-	for _, c := range combined {
-		names = append(names, c.block)
+	if q.window.Length >= minutesPay {
+		whole := span{q.from.Add(time.Minute - 1).Truncate(time.Minute), q.asOf.Truncate(time.Minute)}
+		of, err := combinations(ctx, b.conn, minuteGrain.table, whole)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = disjoint(append(of, all...))
 	}
-	return names, err
+	for _, c := range all {
+		if c.table == minuteGrain.table {
+			minutes = append(minutes, c.block)
+		} else {
+			tens = append(tens, c.block)
+		}
+	}
+	return minutes, tens, nil
 }
 
 // maxChunkBytes bounds the candidates of one question: parameters travel in the URL, where servers accept a megabyte, and

@@ -51,13 +51,17 @@ func (e *engines) raceToCombine(t *testing.T, asOf time.Time, truth map[string]u
 	var combined [2]int
 	for worker := range combined {
 		group.Go(func() error {
-			for {
-				done, err := compact(t.Context(), e.conn, asOf)
-				combined[worker] += done
-				if done == 0 || err != nil {
-					return err
+			for last := -1; combined[worker] > last; {
+				last = combined[worker]
+				for _, g := range grains {
+					done, err := compact(t.Context(), e.conn, g, asOf)
+					combined[worker] += done
+					if err != nil {
+						return err
+					}
 				}
 			}
+			return nil
 		})
 	}
 	over := make(chan error, 1)

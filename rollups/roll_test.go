@@ -66,7 +66,7 @@ func TestSketchesAreFilledOnce(t *testing.T) {
 	require.Equal(t, 2+3, rollAll(t, r, last.Add(hourStep.settle-time.Second)), "the minutes of both hours")
 	require.Equal(t, "13/13 13/13 13/13", e.sketched(t, "cms_minute", span{first, last}))
 	require.Empty(t, e.sketched(t, "cms_hour", whole))
-	_, err := compact(t.Context(), e.conn, last)
+	_, err := compact(t.Context(), e.conn, minuteGrain, last)
 	require.NoError(t, err)
 	require.Equal(t, 1, rollAll(t, r, last.Add(hourStep.settle)))
 	require.Equal(t, "39/39", e.sketched(t, "cms_hour", whole))

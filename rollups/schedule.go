@@ -51,9 +51,9 @@ func (s *schedule) due(now, asOf time.Time) bool {
 // nothing records a build while no item type is known. The first list does not wait for as long as later ones.
 func (s *schedule) nothing(began time.Time) { s.waits = began.Add(min(typesAgain, s.every)) }
 
-// done records a list that was published, or found unchanged. A build that takes more than half its time is spaced
-// out to twice that, and to no more than two such times.
+// done records a list that was published, or found unchanged. Builds leave a quarter of the time to others, as long as that
+// makes them no rarer than four times the pace.
 func (s *schedule) done(began, asOf time.Time, took time.Duration) {
 	s.at, s.built = began, asOf
-	s.pace = min(2*took, 2*s.every)
+	s.pace = min(4*took/3, 4*s.every)
 }

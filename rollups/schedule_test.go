@@ -41,11 +41,15 @@ func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
 	s := newSchedule(time.Second, ClockWall)
 	require.True(t, s.due(at(0), at(0)))
-	s.done(at(0), at(0), 700*time.Millisecond)
-	require.False(t, s.due(at(1_300), at(1_000)))
-	require.True(t, s.due(at(1_400), at(1_000)))
-	s.done(at(1_400), at(1_000), 5*time.Second)
-	require.True(t, s.due(at(3_400), at(3_000)), "no more than two such times")
+	s.done(at(0), at(0), 600*time.Millisecond)
+	require.False(t, s.due(at(999), at(1_000)))
+	require.True(t, s.due(at(1_000), at(1_000)), "one second apart")
+	s.done(at(1_000), at(1_000), 1500*time.Millisecond)
+	require.False(t, s.due(at(2_900), at(2_000)))
+	require.True(t, s.due(at(3_000), at(2_000)), "a quarter of the time is left to others")
+	s.done(at(3_000), at(2_000), 10*time.Second)
+	require.False(t, s.due(at(6_900), at(2_500)))
+	require.True(t, s.due(at(7_000), at(2_500)), "but for very slow ones")
 }
 
 func TestFirstListComesSoonAfterTheFirstEvent(t *testing.T) {

@@ -153,6 +153,17 @@ func (b *Builder) countRecent(ctx context.Context, q question, named map[string]
 	return beyond, nil
 }
 
+// readAhead reads new seconds of a short window for the items that were candidates before: most still are.
+func (b *Builder) readAhead(ctx context.Context, q question) error {
+	if q.window.Length > recent || len(b.seconds.slots) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.config.VerifyTimeout)
+	defer cancel()
+	wanted := slices.Collect((span{q.from, q.asOf}).seconds())
+	return b.readStale(ctx, q, b.seconds.stale(wanted, q.landed))
+}
+
 // readStale reads seconds as they are, and once more with FINAL where rows are repeated or a block is on its way.
 func (b *Builder) readStale(ctx context.Context, q question, stale []int64) error {
 	read, err := b.readWhole(ctx, q, "count_seconds_plain", stale)

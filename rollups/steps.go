@@ -85,20 +85,20 @@ func askViews(ctx context.Context, conn driver.Conn, question string, p paramete
 
 // combineHour combines the summaries of an hour.
 func combineHour(ctx context.Context, conn driver.Conn, s span) error {
-	minutes, err := combinations(ctx, conn, "topk_minute", s)
+	minutes, err := combinations(ctx, conn, minuteGrain.table, s)
 	if err != nil {
 		return err
 	}
 	names := blocksOf(minutes)
 	taken := absorbed(minutes)
-	loose, err := readLoose(ctx, conn, s)
+	loose, err := readLoose(ctx, conn, time.Minute, s)
 	if err != nil {
 		return err
 	}
 	for _, a := range loose {
 		names = append(names, slices.DeleteFunc(a.blocks, func(block uint64) bool { return taken[block] })...)
 	}
-	return combine(ctx, conn, "topk_hour", s, names)
+	return combine(ctx, conn, "topk_hour", summaryItems, s, names)
 }
 
 // combineDay combines the summaries of a day from those of its hours.
@@ -107,7 +107,7 @@ func combineDay(ctx context.Context, conn driver.Conn, s span) error {
 	if err != nil {
 		return err
 	}
-	return combine(ctx, conn, "topk_day", s, blocksOf(fullest(hours)))
+	return combine(ctx, conn, "topk_day", summaryItems, s, blocksOf(fullest(hours)))
 }
 
 // fullest keeps, of the rows of an hour or a day, the one of most views: each was combined from all there was. It expects

@@ -186,10 +186,12 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 }
 
 func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, asOf time.Time) error {
-	combined, err := compact(ctx, w.conn, asOf)
-	w.metrics.compactions.Add(float64(combined))
-	if err != nil {
-		return fmt.Errorf("combine summaries: %w", err)
+	for _, g := range grains {
+		combined, err := compact(ctx, w.conn, g, asOf)
+		w.metrics.compactions.Add(float64(combined))
+		if err != nil {
+			return fmt.Errorf("combine summaries: %w", err)
+		}
 	}
 	rolled, all, err := roller.roll(ctx, asOf)
 	w.metrics.rolled.Add(float64(rolled))

@@ -1,0 +1,1 @@
+DROP TABLE topk.topk_10s_combined SYNC
