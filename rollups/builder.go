@@ -82,6 +82,7 @@ type question struct {
 	from, asOf time.Time
 	types      []string
 	landed     landed // what had landed when the build began
+	combined   names  // of combined summaries
 }
 
 // Build returns the lists of [asOf - window, asOf), one an item type seen lately, by item type.
@@ -97,9 +98,8 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
 		return nil, err
 	}
-	// What had landed is read first and once more at the end: views that arrive in between can only widen the bounds.
 	started := time.Now()
-	if q.landed, err = readLanded(ctx, b.conn, q.types, span{q.from.Truncate(time.Minute), q.asOf}); err != nil {
+	if err = b.begin(ctx, &q); err != nil {
 		return nil, err
 	}
 	started = b.took(q, stepDuplicates, started)
@@ -115,6 +115,21 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	landed.raise(found.counted.beyond)
 	b.took(q, stepDuplicates, started)
 	return b.assemble(q, found.named, found.counted, found.distinct.repeats(q, landed), landed.since(q)), nil
+}
+
+// begin reads what had landed, and once more at the end of a build: views that arrive in between can only widen the bounds.
+// Names of summaries are read beside.
+func (b *Builder) begin(ctx context.Context, q *question) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		q.landed, err = readLanded(ctx, b.conn, q.types, span{q.from.Truncate(time.Minute), q.asOf})
+		return err
+	})
+	group.Go(func() (err error) {
+		q.combined, err = b.combined(ctx, q.window, span{q.from, q.asOf})
+		return err
+	})
+	return group.Wait()
 }
 
 // answers are what a build has found out.

@@ -44,7 +44,7 @@ func DefaultConfig() Config {
 		Listen:          "127.0.0.1:8082",
 		Clock:           ClockWall,
 		IngestorTimeout: 15 * time.Second,
-		Builder:         BuilderConfig{VerifyTimeout: 10 * time.Second, DuplicateRows: 2_000_000},
+		Builder:         BuilderConfig{VerifyTimeout: 10 * time.Second, DuplicateRows: 1_000_000},
 		Every:           map[string]time.Duration{"1m": 500 * time.Millisecond, "5m": 20 * time.Second, "1h": 45 * time.Second},
 		KeepVersions:    map[string]time.Duration{"1m": 10 * time.Minute, "5m": time.Hour, "1h": time.Hour},
 		KeepCounts:      4 * time.Hour,

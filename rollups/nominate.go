@@ -46,15 +46,11 @@ type nomination struct {
 
 // nominate returns candidates by item type. A type without views in the window has none.
 func (b *Builder) nominate(ctx context.Context, q question) (map[string]*nomination, error) {
-	minutes, tens, err := b.combined(ctx, q)
-	if err != nil {
-		return nil, err
-	}
 	buckets := span{q.from.Add(bucketLength - 1).Truncate(bucketLength), q.asOf.Truncate(bucketLength)}
 	landed := q.landed.within(buckets)
 	named := map[string]*nomination{}
-	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": nominees + followers + 1, "minutes": minutes, "tens": tens, "depth": b.depth()}
-	err = read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
+	p := parameters{"slice": list.GlobalSlice, "types": q.types, "from": q.from, "as_of": q.asOf, "most": nominees + followers + 1, "minutes": q.combined.minutes, "tens": q.combined.tens, "depth": b.depth()}
+	err := read(ctx, b.conn, "nominate", p, questionBudget, func(r driver.Rows) error {
 		var itemType, id string
 		var over, lower uint64
 		if err := r.Scan(&itemType, &id, &over, &lower); err != nil {
@@ -102,29 +98,32 @@ func (n *nomination) choose() {
 	n.items = n.items[:kept]
 }
 
-// combined are the names of combined summaries that share nothing: minutes wholly inside the window, and tens of seconds
-// elsewhere, of which one may begin before it.
-func (b *Builder) combined(ctx context.Context, q question) (minutes, tens []uint64, err error) {
-	all, err := combinations(ctx, b.conn, tensGrain.table, span{q.from.Add(time.Second - tensGrain.length), q.asOf})
+// names are of combined summaries.
+type names struct{ minutes, tens []uint64 }
+
+// combined names summaries that share nothing: minutes wholly inside the window, and tens of seconds elsewhere, of which one
+// may begin before it.
+func (b *Builder) combined(ctx context.Context, w list.Window, s span) (named names, err error) {
+	all, err := combinations(ctx, b.conn, tensGrain.table, span{s.from.Add(time.Second - tensGrain.length), s.until})
 	if err != nil {
-		return nil, nil, err
+		return named, err
 	}
-	if q.window.Length >= minutesPay {
-		whole := span{q.from.Add(time.Minute - 1).Truncate(time.Minute), q.asOf.Truncate(time.Minute)}
-		of, err := combinations(ctx, b.conn, minuteGrain.table, whole)
+	if w.Length >= minutesPay {
+		whole := span{s.from.Add(time.Minute - 1).Truncate(time.Minute), s.until.Truncate(time.Minute)}
+		minutes, err := combinations(ctx, b.conn, minuteGrain.table, whole)
 		if err != nil {
-			return nil, nil, err
+			return named, err
 		}
-		all = disjoint(append(of, all...))
+		all = disjoint(append(minutes, all...))
 	}
 	for _, c := range all {
 		if c.table == minuteGrain.table {
-			minutes = append(minutes, c.block)
+			named.minutes = append(named.minutes, c.block)
 		} else {
-			tens = append(tens, c.block)
+			named.tens = append(named.tens, c.block)
 		}
 	}
-	return minutes, tens, nil
+	return named, nil
 }
 
 // maxChunkBytes bounds the candidates of one question: parameters travel in the URL, where servers accept a megabyte, and

@@ -10,6 +10,29 @@ import (
 // maxDrops bounds the partitions dropped of a table in one round; a long absence is caught up over many.
 const maxDrops = 24
 
+// dropEvery is how often partitions are looked at, by the clock or in event time: they are hours and days.
+const dropEvery = time.Minute
+
+// dropper drops the partitions that are too old.
+type dropper struct {
+	conn  driver.Conn
+	keeps []kept
+	asOf  time.Time // of the last look
+	at    time.Time // when that was, on the wall clock
+}
+
+// drop looks again when it is time. It returns how many partitions it dropped; those that are left over go in the next look.
+func (d *dropper) drop(ctx context.Context, asOf time.Time) (dropped int, err error) {
+	if asOf.Sub(d.asOf) < dropEvery && time.Since(d.at) < dropEvery {
+		return 0, nil
+	}
+	dropped, err = dropOld(ctx, d.conn, d.keeps, asOf)
+	if err == nil && dropped == 0 {
+		d.asOf, d.at = asOf, time.Now()
+	}
+	return dropped, err
+}
+
 // kept says how long the rows of a table live, by event time. Recorded data may be decades old, so no clock has a say.
 type kept struct {
 	table string

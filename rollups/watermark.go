@@ -3,7 +3,6 @@ package rollups
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +34,10 @@ func (p place) String() string { return fmt.Sprintf("%s/%d", p.topic, p.partitio
 
 // waterline is what the partitions together say.
 type waterline struct {
-	asOf    time.Time // every event before it has been counted; zero when unknown
-	mark    time.Time // the same before it was floored to a second
-	missing []string  // partitions that nothing is known of
+	asOf    time.Time            // every event before it has been counted; zero when unknown
+	mark    time.Time            // the same before it was floored to a second
+	missing []string             // partitions that nothing is known of
+	topics  map[string]time.Time // the mark of each topic
 }
 
 // ready says whether lists may be published.
@@ -56,8 +56,7 @@ func lowest(rows []progress, timeout time.Duration) waterline {
 		places[at] = append(places[at], row)
 		partitions[row.topic] = max(partitions[row.topic], row.partitions)
 	}
-	var line waterline
-	first := true
+	line := waterline{topics: map[string]time.Time{}}
 	for _, topic := range topics {
 		if partitions[topic] == 0 {
 			line.missing = append(line.missing, topic)
@@ -69,9 +68,12 @@ func lowest(rows []progress, timeout time.Duration) waterline {
 				continue
 			}
 			mark := partitionMark(places[at], timeout)
-			if first || mark.Before(line.mark) {
-				line.mark, first = mark, false
+			if least, ok := line.topics[topic]; !ok || mark.Before(least) {
+				line.topics[topic] = mark
 			}
+		}
+		if mark := line.topics[topic]; line.mark.IsZero() || mark.Before(line.mark) {
+			line.mark = mark
 		}
 	}
 	if len(line.missing) > 0 || line.mark.Unix() <= 0 {
@@ -150,7 +152,7 @@ type follower struct {
 	line  waterline // its answer
 }
 
-// askAgain is how often ClickHouse is asked although nothing has been committed: ingestors die, and rows expire.
+// askAgain is how often ClickHouse is asked although nothing has been committed that matters: ingestors die, and rows expire.
 const askAgain = time.Second
 
 // ask looks at the newest blocks, and at an hour of them if a partition is missing there.
@@ -159,7 +161,7 @@ func (f *follower) ask(ctx context.Context) (waterline, error) {
 	if err != nil {
 		return waterline{}, err
 	}
-	if maps.Equal(committed, f.last) && time.Since(f.asked) < askAgain {
+	if !f.mayMove(committed) && time.Since(f.asked) < askAgain {
 		return f.line, nil
 	}
 	var line waterline
@@ -174,6 +176,25 @@ func (f *follower) ask(ctx context.Context) (waterline, error) {
 	}
 	f.last, f.asked, f.line = committed, time.Now(), line
 	return line, nil
+}
+
+// mayMove says whether what has been committed since can move as_of: something of each topic that holds it back.
+func (f *follower) mayMove(committed commits) bool {
+	moved := map[string]bool{}
+	for at, offset := range committed {
+		if f.last[at] != offset {
+			moved[at.topic] = true
+		}
+	}
+	if !f.line.ready() {
+		return len(moved) > 0
+	}
+	for _, topic := range topics {
+		if f.line.topics[topic].Before(f.line.asOf.Add(time.Second)) && !moved[topic] {
+			return false
+		}
+	}
+	return true
 }
 
 func readProgress(ctx context.Context, conn driver.Conn, committed commits, blocks time.Duration) ([]progress, error) {

@@ -77,3 +77,21 @@ func TestUnknownWatermarkIsNotReady(t *testing.T) {
 	require.Empty(t, line.missing)
 	require.False(t, line.ready())
 }
+
+// ClickHouse is asked when as_of may move: once a flush, not once a block of either topic.
+func TestClickHouseIsAskedWhenTheWatermarkMayMove(t *testing.T) {
+	counts, events := place{wire.CountsTopic, 0}, place{wire.EventsTopic, 0}
+	f := follower{last: commits{counts: 5, events: 5}}
+	require.False(t, f.mayMove(commits{counts: 5, events: 5}), "nothing is new")
+	require.True(t, f.mayMove(commits{counts: 5, events: 6}), "nothing was known")
+	f.line = lowest([]progress{one(wire.CountsTopic, "a@1", 3_100, 9_000), one(wire.EventsTopic, "a@1", 3_900, 9_000)}, time.Minute)
+	require.Equal(t, at(3_000), f.line.asOf)
+	require.False(t, f.mayMove(commits{counts: 6, events: 5}), "events are in the same second")
+	require.False(t, f.mayMove(commits{counts: 5, events: 6}))
+	require.True(t, f.mayMove(commits{counts: 6, events: 6}))
+	f.line = lowest([]progress{one(wire.CountsTopic, "a@1", 3_100, 9_000), one(wire.EventsTopic, "a@1", 4_100, 9_000)}, time.Minute)
+	require.True(t, f.mayMove(commits{counts: 6, events: 5}), "events are ahead")
+	require.False(t, f.mayMove(commits{counts: 5, events: 6}))
+	f.line = lowest([]progress{one(wire.CountsTopic, "a@1", 3_100, 9_000)}, time.Minute)
+	require.True(t, f.mayMove(commits{counts: 5, events: 6}), "a topic is missing")
+}

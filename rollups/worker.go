@@ -174,10 +174,10 @@ func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Windo
 
 // keep combines minutes, fills sketches, rolls up hours and days, drops what is too old, and removes versions that nobody points to.
 func (w *Worker) keep(ctx context.Context, l *leader) {
-	roller := newRoller(w.conn)
+	roller, dropper := newRoller(w.conn), &dropper{conn: w.conn, keeps: w.config.keeps()}
 	for ctx.Err() == nil {
 		if line := w.line.Load(); line != nil && line.ready() {
-			if err := w.keepOnce(patient(ctx), l, roller, line.asOf); err != nil && ctx.Err() == nil {
+			if err := w.keepOnce(patient(ctx), l, roller, dropper, line.asOf); err != nil && ctx.Err() == nil {
 				w.log.Warn("keep house", "error", err)
 			}
 		}
@@ -185,7 +185,7 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 	}
 }
 
-func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, asOf time.Time) error {
+func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, dropper *dropper, asOf time.Time) error {
 	for _, g := range grains {
 		combined, err := compact(ctx, w.conn, g, asOf)
 		w.metrics.compactions.Add(float64(combined))
@@ -198,7 +198,7 @@ func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, asOf t
 	if err != nil || !all {
 		return err // nothing is dropped before it has been rolled up
 	}
-	dropped, err := dropOld(ctx, w.conn, w.config.keeps(), asOf)
+	dropped, err := dropper.drop(ctx, asOf)
 	w.metrics.drops.Add(float64(dropped))
 	if err != nil {
 		return fmt.Errorf("drop old partitions: %w", err)
