@@ -864,6 +864,26 @@ ORDER BY (item_type, slice, bucket, block)
 SETTINGS index_granularity = 1
 COMMENT 'Space-Saving summaries of 10 seconds, a row a block'
 
+CREATE TABLE topk.topk_10s_combined
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'global, country=IN, ...',
+    `bucket` DateTime('UTC') COMMENT 'start of 10 seconds of event time',
+    `block` UInt64 COMMENT 'random, names this row',
+    `absorbed` Array(UInt64) COMMENT 'blocks of the rows that this one stands for, of topk_10s',
+    `items` Array(Tuple(
+        item String,
+        count UInt64,
+        error UInt64)) COMMENT 'greatest count first, count - error <= truth <= count',
+    `floor` UInt64 COMMENT 'no item that is not in items has more views than this',
+    `applied` UInt64 COMMENT 'views of all items, replays included'
+)
+ENGINE = MergeTree
+PARTITION BY toStartOfHour(bucket)
+ORDER BY (item_type, slice, bucket, block)
+SETTINGS index_granularity = 1
+COMMENT 'Space-Saving summaries of 10 seconds, a row a combination'
+
 CREATE MATERIALIZED VIEW topk.topk_10s_mv TO topk.topk_10s
 (
     `item_type` LowCardinality(String),
