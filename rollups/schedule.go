@@ -16,6 +16,7 @@ const (
 type schedule struct {
 	every time.Duration // least time between two builds
 	still time.Duration
+	rests int // a slow build is followed by a pause of its time divided by this
 
 	seen    time.Time // newest as_of
 	changed time.Time // when it was first seen
@@ -26,11 +27,11 @@ type schedule struct {
 }
 
 func newSchedule(every time.Duration, clock string) *schedule {
-	still := stillWall
 	if clock == ClockEvent {
-		still = stillEvent
+		// as_of moves by hours a second while recorded data is read: lists of moments in between are not worth the machine.
+		return &schedule{every: max(every, time.Second), still: stillEvent, rests: 1}
 	}
-	return &schedule{every: every, still: still}
+	return &schedule{every: every, still: stillWall, rests: 3}
 }
 
 // due says whether to build for asOf now. It never asks for an as_of before the last one.
@@ -51,9 +52,9 @@ func (s *schedule) due(now, asOf time.Time) bool {
 // nothing records a build while no item type is known. The first list does not wait for as long as later ones.
 func (s *schedule) nothing(began time.Time) { s.waits = began.Add(min(typesAgain, s.every)) }
 
-// done records a list that was published, or found unchanged. Builds leave a quarter of the time to others, as long as that
-// makes them no rarer than four times the pace.
+// done records a list that was published, or found unchanged. Slow builds leave time to others, as long as that makes them no rarer
+// than four times the pace.
 func (s *schedule) done(began, asOf time.Time, took time.Duration) {
 	s.at, s.built = began, asOf
-	s.pace = min(4*took/3, 4*s.every)
+	s.pace = min(took+took/time.Duration(s.rests), 4*s.every)
 }

@@ -50,6 +50,14 @@ func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
 	s.done(at(3_000), at(2_000), 10*time.Second)
 	require.False(t, s.due(at(6_900), at(2_500)))
 	require.True(t, s.due(at(7_000), at(2_500)), "but for very slow ones")
+
+	s = newSchedule(100*time.Millisecond, ClockEvent)
+	require.True(t, s.due(at(0), at(0)))
+	s.done(at(0), at(0), 600*time.Millisecond)
+	require.False(t, s.due(at(100), at(900_000)))
+	s.seen, s.changed = at(1_800_000), at(1_150)
+	require.False(t, s.due(at(1_150), at(1_800_000)), "half of the time while recorded data is read")
+	require.True(t, s.due(at(1_200), at(1_800_000)))
 }
 
 func TestFirstListComesSoonAfterTheFirstEvent(t *testing.T) {

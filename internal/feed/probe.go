@@ -78,7 +78,7 @@ func (p *probe) run(ctx, looking context.Context) error {
 	var polling sync.WaitGroup
 	polling.Go(func() { p.poll(ctx, looking) })
 	var sending sync.WaitGroup
-	random := rand.New(rand.NewPCG(uint64(p.cfg.Seed), probeStream))
+	random := rand.New(rand.NewPCG(p.cfg.Seed, probeStream))
 	for n := 0; ctx.Err() == nil; n++ {
 		sending.Go(func() { p.send(looking, n) })
 		select {
