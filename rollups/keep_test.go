@@ -37,6 +37,26 @@ func testRetention(t *testing.T, e *engines) {
 		require.NoError(t, err)
 		require.Len(t, hours, 1, k.table)
 	}
+	testDropsAreFew(t, e, young)
+}
+
+// Partitions are looked at until nothing is left to drop, and then once a minute.
+func testDropsAreFew(t *testing.T, e *engines, asOf time.Time) {
+	d := &dropper{conn: e.conn, keeps: []kept{{"events", 4 * time.Hour}}}
+	drop := func(asOf time.Time) int {
+		dropped, err := d.drop(t.Context(), asOf)
+		require.NoError(t, err)
+		return dropped
+	}
+	old := event{itemType: "video", id: "a", eventID: "3", at: asOf.Add(-5 * time.Hour)}
+	e.landEvents(t, []event{old})
+	require.Equal(t, 1, drop(asOf))
+	e.landEvents(t, []event{old})
+	require.Equal(t, 1, drop(asOf), "more may have been left over")
+	require.Zero(t, drop(asOf))
+	e.landEvents(t, []event{old})
+	require.Zero(t, drop(asOf.Add(59*time.Second)), "nothing was, a moment ago")
+	require.Equal(t, 1, drop(asOf.Add(time.Minute)))
 }
 
 func testCompact(t *testing.T, e *engines) {
@@ -93,4 +113,14 @@ func testCompactTens(t *testing.T, e *engines) {
 	done, err = compact(t.Context(), e.conn, tensGrain, asOf)
 	require.NoError(t, err)
 	require.Zero(t, done, "nothing has come late")
+
+	named, err = b.combined(t.Context(), window(t, "5m"), span{start.Add(-4*time.Minute - 5*time.Second), start.Add(55 * time.Second)})
+	require.NoError(t, err)
+	require.Len(t, named.tens, 5, "at the end of a long window")
+	named, err = b.combined(t.Context(), window(t, "5m"), span{start.Add(25 * time.Second), start.Add(5*time.Minute + 25*time.Second)})
+	require.NoError(t, err)
+	require.Len(t, named.tens, 3, "and at its beginning")
+	named, err = b.combined(t.Context(), window(t, "5m"), span{start.Add(-2 * time.Minute), start.Add(3 * time.Minute)})
+	require.NoError(t, err)
+	require.Empty(t, named.tens, "its middle is of minutes")
 }

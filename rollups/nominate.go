@@ -98,25 +98,34 @@ func (n *nomination) choose() {
 	n.items = n.items[:kept]
 }
 
+// part of a window is answered by summaries of a grain.
+type part struct {
+	grain
+	span span
+}
+
 // names are of combined summaries.
 type names struct{ minutes, tens []uint64 }
 
-// combined names summaries that share nothing: minutes wholly inside the window, and tens of seconds elsewhere, of which one
-// may begin before it.
+// combined names summaries that share nothing: minutes wholly inside the window, and at its ends tens of seconds, of which one may
+// begin before it. The last whole minute is an end as well: it may not have been combined yet.
 func (b *Builder) combined(ctx context.Context, w list.Window, s span) (named names, err error) {
-	all, err := combinations(ctx, b.conn, tensGrain.table, span{s.from.Add(time.Second - tensGrain.length), s.until})
-	if err != nil {
-		return named, err
-	}
+	parts := []part{{tensGrain, span{s.from.Add(time.Second - tensGrain.length), s.until}}}
 	if w.Length >= minutesPay {
 		whole := span{s.from.Add(time.Minute - 1).Truncate(time.Minute), s.until.Truncate(time.Minute)}
-		minutes, err := combinations(ctx, b.conn, minuteGrain.table, whole)
+		first, last := parts[0].span, parts[0].span
+		first.until, last.from = whole.from, whole.until.Add(-time.Minute)
+		parts = []part{{minuteGrain, whole}, {tensGrain, first}, {tensGrain, last}}
+	}
+	var all []combination
+	for _, p := range parts {
+		found, err := combinations(ctx, b.conn, p.table, p.span)
 		if err != nil {
 			return named, err
 		}
-		all = disjoint(append(minutes, all...))
+		all = append(all, found...)
 	}
-	for _, c := range all {
+	for _, c := range disjoint(all) {
 		if c.table == minuteGrain.table {
 			named.minutes = append(named.minutes, c.block)
 		} else {

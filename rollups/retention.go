@@ -42,8 +42,8 @@ type kept struct {
 func (c Config) keeps() []kept {
 	return []kept{
 		{"counts_second", c.KeepCounts}, {"counts_minute", c.KeepCounts}, {"landed", c.KeepCounts},
-		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts},
-		{"topk_10s_combined", c.KeepCounts}, {"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents}, {"events", c.KeepEvents},
+		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts}, {"topk_10s_combined", c.KeepCounts},
+		{"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents}, {"events", c.KeepEvents},
 	}
 }
 
