@@ -150,15 +150,15 @@ func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
 	})
 	group.Go(func() (err error) {
 		began := time.Now()
-		ahead := make(chan error, 1)
-		go func() { ahead <- b.readAhead(ctx, q) }()
+		reading := make(chan error, 1)
+		go func() { reading <- b.readAhead(ctx, q) }()
 		a.named, err = b.nominate(ctx, q)
-		read := <-ahead
+		ahead := <-reading
 		if err != nil {
 			return err
 		}
 		started := b.took(q, stepNominate, began)
-		if a.counted, err = b.count(ctx, q, a.named, read); err != nil {
+		if a.counted, err = b.count(ctx, q, a.named, ahead); err != nil {
 			return err
 		}
 		a.took = b.took(q, a.counted.step(), started).Sub(began)

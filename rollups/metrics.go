@@ -62,7 +62,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		floor:       gauges("floor", "No item outside the newest list has more views."),
 		items:       gauges("items", "Items stored of the newest list."),
 		listAsOf:    gauges("list_as_of_seconds", "Event time up to which the newest list counts, in seconds since 1970."),
-		compactions: counter("compactions_total", "Minutes whose summaries were combined."),
+		compactions: counter("compactions_total", "Minutes and tens of seconds whose summaries were combined."),
 		rolled:      counter("rolled_up_total", "Minutes, hours and days whose sketches were filled."),
 		drops:       counter("dropped_partitions_total", "Old partitions dropped."),
 		pruned:      counter("pruned_versions_total", "Old versions removed."),

@@ -172,7 +172,7 @@ func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Windo
 	}
 }
 
-// keep combines minutes, fills sketches, rolls up hours and days, drops what is too old, and removes versions that nobody points to.
+// keep combines summaries, fills sketches, rolls up hours and days, drops what is too old, and removes versions that nobody points to.
 func (w *Worker) keep(ctx context.Context, l *leader) {
 	roller, dropper := newRoller(w.conn), &dropper{conn: w.conn, keeps: w.config.keeps()}
 	for ctx.Err() == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -27,9 +28,7 @@ func startStack(t *testing.T, clock string, args map[string][]string) *embedded.
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if args == nil {
-		args = map[string][]string{}
-	}
+	args = maps.Collect(maps.All(args))                                                                        // the caller's stays as it is, and nil becomes a map
 	args[embedded.Rollup] = append([]string{"--every-5m", "1s", "--every-1h", "1s"}, args[embedded.Rollup]...) // tests wait for them
 	stack, err := embedded.Start(ctx, embedded.Options{
 		Binary: binary.Path(),
