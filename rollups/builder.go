@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 	"golang.org/x/sync/errgroup"
 
+	"topk/internal/clickhouse"
 	"topk/internal/list"
 )
 
@@ -92,7 +93,7 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 		return nil, fmt.Errorf("build %s at %s: %w", window.Name, asOf.Format(time.RFC3339), ErrNotKept)
 	}
 	if window.Length > list.Windows[0].Length {
-		ctx = patient(ctx)
+		ctx = clickhouse.Patient(ctx)
 	}
 	var err error
 	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {

@@ -195,7 +195,7 @@ func testCandidatesAreReadByKey(t *testing.T, e *engines) {
 		"verify_seconds": {"from": start, "until": start.Add(time.Second), "totals": []string(nil)},
 	} {
 		p["types"], p["ids"] = []string{"video", "video", "video"}, []string{"00001", "20000", "39999"}
-		rows, err := e.conn.Query(within(t.Context(), p, time.Minute), "EXPLAIN ESTIMATE "+query(name))
+		rows, err := e.conn.Query(questions.Context(t.Context(), p, time.Minute), "EXPLAIN ESTIMATE "+query(name))
 		require.NoError(t, err)
 		var marks uint64
 		for rows.Next() {

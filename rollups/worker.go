@@ -177,7 +177,7 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 	roller, dropper := newRoller(w.conn), &dropper{conn: w.conn, keeps: w.config.keeps()}
 	for ctx.Err() == nil {
 		if line := w.line.Load(); line != nil && line.ready() {
-			if err := w.keepOnce(patient(ctx), l, roller, dropper, line.asOf); err != nil && ctx.Err() == nil {
+			if err := w.keepOnce(clickhouse.Patient(ctx), l, roller, dropper, line.asOf); err != nil && ctx.Err() == nil {
 				w.log.Warn("keep house", "error", err)
 			}
 		}
