@@ -36,6 +36,8 @@ func rootCommand() *cobra.Command {
 		demoCommand(),
 		ingestCommand(),
 		rollupCommand(),
+		recountCommand(),
+		verifyCommand(),
 		apiCommand(),
 		migrateCommand(),
 		replayCommand(),

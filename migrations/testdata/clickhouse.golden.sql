@@ -70,6 +70,23 @@ ORDER BY (item_type, slice, bucket, width, row, cell)
 SETTINGS index_granularity = 8192
 COMMENT 'Count-Min Sketch of a minute'
 
+CREATE TABLE topk.counts_daily
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `day` DateTime('UTC') COMMENT 'start of the day of event time',
+    `version` UInt64 COMMENT 'epoch microseconds, greater than any before of that day',
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `n` UInt64 COMMENT 'views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY (day, version)
+ORDER BY (item_type, item_id, day, version, country, category, language)
+SETTINGS index_granularity = 1024
+COMMENT 'exact counts per day, a partition a version'
+
 CREATE MATERIALIZED VIEW topk.counts_dead_letters_mv TO topk.dead_letters
 (
     `received_at` DateTime64(3, 'UTC'),
@@ -138,6 +155,23 @@ CREATE MATERIALIZED VIEW topk.counts_faults_mv TO topk.counts_faults
 AS SELECT *
 FROM topk.counts_in
 WHERE fault != ''
+
+CREATE TABLE topk.counts_hourly
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `hour` DateTime('UTC') COMMENT 'start of the hour of event time',
+    `version` UInt64 COMMENT 'which recount: epoch microseconds when it began, greater than any before of that hour',
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `n` UInt64 COMMENT 'views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY (hour, version)
+ORDER BY (item_type, item_id, hour, version, country, category, language)
+SETTINGS index_granularity = 1024
+COMMENT 'exact counts per hour, a partition a recount'
 
 CREATE TABLE topk.counts_in
 (
@@ -395,6 +429,59 @@ AS SELECT
     n
 FROM topk.counts_in
 WHERE valid = 1
+
+CREATE TABLE topk.counts_total
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `version` UInt64 COMMENT 'epoch microseconds, greater than any before',
+    `country` LowCardinality(String) COMMENT 'ISO 3166 alpha-2, empty when unknown',
+    `category` LowCardinality(String) COMMENT 'empty when unknown',
+    `language` LowCardinality(String) COMMENT 'primary BCP 47 subtag, empty when unknown',
+    `n` UInt64 COMMENT 'views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY version
+ORDER BY (item_type, item_id, version, country, category, language)
+SETTINGS index_granularity = 1024
+COMMENT 'exact counts of all folded days, a partition a version'
+
+CREATE VIEW topk.day_versions
+(
+    `day` DateTime('UTC'),
+    `version` UInt64,
+    `events` UInt64,
+    `sealed` UInt8,
+    `recounted_at` DateTime64(3, 'UTC'),
+    `holds` UInt8
+)
+AS SELECT
+    days.day AS day,
+    days.version AS version,
+    days.events AS events,
+    days.sealed AS sealed,
+    days.recounted_at AS recounted_at,
+    days.sealed OR (days.hours = hours.versions) AS holds
+FROM
+(
+    SELECT
+        day,
+        max(d.version) AS version,
+        argMax(d.hours, d.version) AS hours,
+        argMax(d.events, d.version) AS events,
+        max(d.sealed) AS sealed,
+        argMax(d.recounted_at, (d.version, d.recounted_at)) AS recounted_at
+    FROM topk.recounts_daily AS d
+    GROUP BY day
+) AS days
+LEFT JOIN
+(
+    SELECT
+        toStartOfDay(hour) AS day,
+        arrayMap(x -> (x.2), arraySort(groupArray((hour, version)))) AS versions
+    FROM topk.hour_versions
+    GROUP BY day
+) AS hours ON hours.day = days.day
 
 CREATE TABLE topk.dead_letters
 (
@@ -776,6 +863,184 @@ FROM
 )
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
+CREATE VIEW topk.exact_daily
+(
+    `day` DateTime('UTC'),
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `n` UInt64
+)
+AS SELECT
+    day,
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    n
+FROM topk.counts_daily
+FINAL
+WHERE (day, version) IN (
+    SELECT
+        day,
+        version
+    FROM topk.day_versions
+    WHERE holds AND (recounted_at <= (now64(3) - toIntervalSecond(1)))
+)
+SETTINGS do_not_merge_across_partitions_select_final = 1, defer_partition_pruning_after_final = 0
+
+CREATE VIEW topk.exact_hourly
+(
+    `hour` DateTime('UTC'),
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `n` UInt64
+)
+AS SELECT
+    hour,
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    n
+FROM topk.counts_hourly
+FINAL
+WHERE (hour, version) IN (
+    SELECT
+        hour,
+        max(r.version)
+    FROM topk.recounts AS r
+    WHERE r.recounted_at <= (now64(3) - toIntervalSecond(1))
+    GROUP BY hour
+)
+SETTINGS do_not_merge_across_partitions_select_final = 1, defer_partition_pruning_after_final = 0
+
+CREATE VIEW topk.exact_total
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `country` LowCardinality(String),
+    `category` LowCardinality(String),
+    `language` LowCardinality(String),
+    `n` Int64
+)
+AS SELECT
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    toInt64(n) AS n
+FROM topk.counts_total
+FINAL
+WHERE version IN (
+    SELECT version
+    FROM topk.total_parts
+    WHERE part = 'total'
+)
+UNION ALL
+SELECT
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    toInt64(n)
+FROM topk.counts_daily
+FINAL
+WHERE (day, version) IN (
+    SELECT
+        bucket,
+        version
+    FROM topk.total_parts
+    WHERE (part = 'day') AND (sign = 1)
+)
+UNION ALL
+SELECT
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    -toInt64(n)
+FROM topk.counts_daily
+FINAL
+WHERE (day, version) IN (
+    SELECT
+        bucket,
+        version
+    FROM topk.total_parts
+    WHERE (part = 'day') AND (sign = -1)
+)
+UNION ALL
+SELECT
+    item_type,
+    item_id,
+    country,
+    category,
+    language,
+    toInt64(n)
+FROM topk.counts_hourly
+FINAL
+WHERE (hour, version) IN (
+    SELECT
+        bucket,
+        version
+    FROM topk.total_parts
+    WHERE part = 'hour'
+)
+
+CREATE VIEW topk.folded_days
+(
+    `day` DateTime('UTC'),
+    `version` UInt64
+)
+AS SELECT
+    day,
+    day_version AS version
+FROM
+(
+    SELECT
+        r.days AS days,
+        r.versions AS versions
+    FROM topk.recounts_total AS r
+    ORDER BY r.version DESC
+    LIMIT 1
+)
+ARRAY JOIN
+    days AS day,
+    versions AS day_version
+
+CREATE VIEW topk.hour_versions
+(
+    `hour` DateTime('UTC'),
+    `version` UInt64,
+    `events` UInt64,
+    `distinct_events` UInt64,
+    `items` UInt64,
+    `events_block` Int64,
+    `why` String,
+    `recounted_at` DateTime64(3, 'UTC')
+)
+AS SELECT
+    hour,
+    max(r.version) AS version,
+    argMax(r.events, r.version) AS events,
+    argMax(r.distinct_events, r.version) AS distinct_events,
+    argMax(r.items, r.version) AS items,
+    max(r.events_block) AS events_block,
+    argMax(r.why, r.version) AS why,
+    argMax(r.recounted_at, r.version) AS recounted_at
+FROM topk.recounts AS r
+GROUP BY hour
+
 CREATE TABLE topk.ingest_progress
 (
     `topic` LowCardinality(String) COMMENT 'Kafka topic',
@@ -844,6 +1109,50 @@ FROM
         sender,
         message
 )
+
+CREATE TABLE topk.recounts
+(
+    `hour` DateTime('UTC') COMMENT 'start of the hour of event time',
+    `version` UInt64 COMMENT 'as in counts_hourly',
+    `events` UInt64 COMMENT 'rows of events that were there, repeats that no merge had met and flagged ones included',
+    `distinct_events` UInt64 COMMENT 'events counted: the sum of n',
+    `items` UInt64 COMMENT 'items counted',
+    `events_block` Int64 DEFAULT 0 COMMENT 'newest block of events in that hour when the recount began, a newer one makes the hour due again',
+    `why` LowCardinality(String) COMMENT 'closed, late, by hand, ...',
+    `recounted_at` DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (hour, version)
+SETTINGS index_granularity = 8192
+COMMENT 'ledger of recounts: the greatest version of an hour counts'
+
+CREATE TABLE topk.recounts_daily
+(
+    `day` DateTime('UTC') COMMENT 'start of the day of event time',
+    `version` UInt64 COMMENT 'as in counts_daily',
+    `hours` Array(UInt64) COMMENT 'versions of the 24 hours it is the sum of, in their order',
+    `events` UInt64 COMMENT 'the sum of n',
+    `items` UInt64 COMMENT 'items counted',
+    `sealed` UInt8 DEFAULT 0 COMMENT '1 once its hours are no longer kept: no recount of an hour changes it any more',
+    `recounted_at` DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (day, version, sealed)
+SETTINGS index_granularity = 8192
+COMMENT 'ledger of days: the greatest version of a day counts, while it is made of the newest hours'
+
+CREATE TABLE topk.recounts_total
+(
+    `version` UInt64 COMMENT 'as in counts_total',
+    `days` Array(DateTime('UTC')) COMMENT 'the days it is the sum of, in their order',
+    `versions` Array(UInt64) COMMENT 'their versions in counts_daily',
+    `events` UInt64 COMMENT 'the sum of n',
+    `recounted_at` DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+ORDER BY version
+SETTINGS index_granularity = 8192
+COMMENT 'ledger of totals: the greatest version counts'
 
 CREATE TABLE topk.topk_10s
 (
@@ -991,4 +1300,58 @@ PARTITION BY toDate(bucket)
 ORDER BY (item_type, slice, bucket, block)
 SETTINGS index_granularity = 1
 COMMENT 'Space-Saving summaries of a minute'
+
+CREATE VIEW topk.total_parts
+(
+    `part` String,
+    `bucket` DateTime('UTC'),
+    `version` UInt64,
+    `sign` Int8
+)
+AS SELECT
+    'total' AS part,
+    toDateTime(0, 'UTC') AS bucket,
+    max(r.version) AS version,
+    toInt8(1) AS sign
+FROM topk.recounts_total AS r
+HAVING version > 0
+UNION ALL
+SELECT
+    'day',
+    day,
+    version,
+    toInt8(1)
+FROM topk.day_versions
+WHERE holds AND ((day, version) NOT IN (
+    SELECT
+        day,
+        version
+    FROM topk.folded_days
+))
+UNION ALL
+SELECT
+    'day',
+    day,
+    version,
+    toInt8(-1)
+FROM topk.folded_days
+WHERE (day, version) NOT IN (
+    SELECT
+        day,
+        version
+    FROM topk.day_versions
+    WHERE holds
+)
+UNION ALL
+SELECT
+    'hour',
+    hour,
+    version,
+    toInt8(1)
+FROM topk.hour_versions
+WHERE toStartOfDay(hour) NOT IN (
+    SELECT day
+    FROM topk.day_versions
+    WHERE holds
+)
 

@@ -1,0 +1,1 @@
+DROP TABLE topk.counts_hourly SYNC

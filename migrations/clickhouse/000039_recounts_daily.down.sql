@@ -1,0 +1,1 @@
+DROP TABLE topk.recounts_daily SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.hour_versions SYNC

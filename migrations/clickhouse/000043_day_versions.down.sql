@@ -1,0 +1,1 @@
+DROP VIEW topk.day_versions SYNC

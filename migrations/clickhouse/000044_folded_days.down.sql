@@ -1,0 +1,1 @@
+DROP VIEW topk.folded_days SYNC

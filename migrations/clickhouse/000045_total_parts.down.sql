@@ -1,0 +1,1 @@
+DROP VIEW topk.total_parts SYNC

@@ -1,0 +1,3 @@
+-- Drop one partition whole.
+-- Parameters: table, partition.
+ALTER TABLE topk.{table:Identifier} DROP PARTITION ID {partition:String}

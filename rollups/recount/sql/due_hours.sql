@@ -1,0 +1,14 @@
+-- Which hours before `closed` have events that no recount has seen? An insert into events takes the next block number of the
+-- table, and merges keep the greatest, so an hour's greatest number grows exactly when something arrives for it.
+-- Parameters: closed (DateTime). Rows: hour, its version that counts (0 = none yet), greatest block, rows of events.
+SELECT arrived.hour AS hour, counted.version AS version, arrived.block AS block, arrived.kept
+FROM
+(
+    SELECT toDateTime(partition, 'UTC') AS hour, max(max_block_number) AS block, sum(p.rows) AS kept
+    FROM system.parts AS p
+    WHERE database = 'topk' AND table = 'events' AND active AND p.rows > 0
+    GROUP BY hour
+) AS arrived
+LEFT JOIN topk.hour_versions AS counted USING (hour)
+WHERE hour < {closed:DateTime('UTC')} AND (version = 0 OR block > counted.events_block)
+ORDER BY hour
