@@ -10,6 +10,7 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/list"
+	"topk/rollups/recount"
 )
 
 // Clocks: whether lists follow events as they happen, or recorded ones.
@@ -32,7 +33,8 @@ type Config struct {
 	KeepVersions    map[string]time.Duration // how long old versions of a window's lists stay, by window
 	KeepCounts      time.Duration            // life of landed counts and identities, in event time
 	KeepSketches    time.Duration            // life of the summaries of minutes
-	KeepEvents      time.Duration            // life of raw events
+	KeepEvents      time.Duration            // life of raw events; they stay until they have been recounted
+	Recount         recount.Config           // how hours become exact
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -50,6 +52,7 @@ func DefaultConfig() Config {
 		KeepCounts:      4 * time.Hour,
 		KeepSketches:    48 * time.Hour,
 		KeepEvents:      30 * 24 * time.Hour,
+		Recount:         recount.DefaultConfig(),
 	}
 }
 
@@ -107,6 +110,9 @@ func (c Config) Validate() error {
 	}
 	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
+	}
+	if err := c.Recount.Validate(c.KeepEvents); err != nil {
+		mistakes = append(mistakes, err)
 	}
 	return errors.Join(mistakes...)
 }

@@ -33,6 +33,26 @@ func (d *dropper) drop(ctx context.Context, asOf time.Time) (dropped int, err er
 	return dropped, err
 }
 
+// droppers of what waits for recounts in different ways (recounted.ages).
+type droppers struct{ landed, events dropper }
+
+func newDroppers(conn driver.Conn, c Config) *droppers {
+	return &droppers{landed: dropper{conn: conn, keeps: c.keeps()}, events: dropper{conn: conn, keeps: c.keepsEvents()}}
+}
+
+// drop drops what is too old, seen from asOf or from what recounts still need.
+func (w *Worker) drop(ctx context.Context, d *droppers, asOf time.Time) error {
+	landed, events := w.recounted.ages(asOf)
+	dropped, err := d.landed.drop(ctx, landed)
+	if err == nil {
+		var more int
+		more, err = d.events.drop(ctx, events)
+		dropped += more
+	}
+	w.metrics.drops.Add(float64(dropped))
+	return err
+}
+
 // kept says how long the rows of a table live, by event time. Recorded data may be decades old, so no clock has a say.
 type kept struct {
 	table string
@@ -42,10 +62,12 @@ type kept struct {
 func (c Config) keeps() []kept {
 	return []kept{
 		{"counts_second", c.KeepCounts}, {"counts_minute", c.KeepCounts}, {"landed", c.KeepCounts},
-		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts}, {"topk_10s_combined", c.KeepCounts},
-		{"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents}, {"events", c.KeepEvents},
+		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts},
+		{"topk_10s_combined", c.KeepCounts}, {"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents},
 	}
 }
+
+func (c Config) keepsEvents() []kept { return []kept{{"events", c.KeepEvents}} }
 
 // dropOld drops the partitions whose newest row is older than the table keeps, seen from asOf. It returns how many.
 func dropOld(ctx context.Context, conn driver.Conn, keeps []kept, asOf time.Time) (dropped int, err error) {

@@ -15,6 +15,7 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/list"
+	"topk/rollups/recount"
 )
 
 const (
@@ -33,16 +34,21 @@ type Worker struct {
 	log       *slog.Logger
 	metrics   *metrics
 
-	line     atomic.Pointer[waterline] // newest watermark; as_of never moves back in it
-	asked    atomic.Int64              // when ClickHouse last answered, Unix nanoseconds
-	elected  atomic.Int64              // when PostgreSQL last answered, Unix nanoseconds
-	gatherer prometheus.Gatherer
+	line      atomic.Pointer[waterline] // newest watermark; as_of never moves back in it
+	asked     atomic.Int64              // when ClickHouse last answered, Unix nanoseconds
+	elected   atomic.Int64              // when PostgreSQL last answered, Unix nanoseconds
+	exact     *recount.Recounter
+	recounted recounted
+	gatherer  prometheus.Gatherer
 }
 
 // New checks the configuration. It does no I/O.
 func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worker, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
+	}
+	if config.Clock == ClockEvent {
+		config.Recount.Debounce = min(config.Recount.Debounce, stillEvent) // recorded data comes as fast as it is read
 	}
 	conn, err := clickhouse.Open(config.ClickHouse)
 	if err != nil {
@@ -52,7 +58,8 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry}, nil
+	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
+		exact: recount.New(conn, config.Recount, log, registry)}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -145,6 +152,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 		group.Go(func() error { w.publishWindow(ctx, l, window); return nil })
 	}
 	group.Go(func() error { w.keep(ctx, l); return nil })
+	group.Go(func() error { w.recount(ctx); return nil })
 	if err := group.Wait(); err != nil {
 		w.log.Warn("this worker no longer leads", "error", err)
 	}
@@ -174,10 +182,10 @@ func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Windo
 
 // keep combines summaries, fills sketches, rolls up hours and days, drops what is too old, and removes versions that nobody points to.
 func (w *Worker) keep(ctx context.Context, l *leader) {
-	roller, dropper := newRoller(w.conn), &dropper{conn: w.conn, keeps: w.config.keeps()}
+	roller, old := newRoller(w.conn), newDroppers(w.conn, w.config)
 	for ctx.Err() == nil {
 		if line := w.line.Load(); line != nil && line.ready() {
-			if err := w.keepOnce(clickhouse.Patient(ctx), l, roller, dropper, line.asOf); err != nil && ctx.Err() == nil {
+			if err := w.keepOnce(clickhouse.Patient(ctx), l, roller, old, line.asOf); err != nil && ctx.Err() == nil {
 				w.log.Warn("keep house", "error", err)
 			}
 		}
@@ -185,7 +193,7 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 	}
 }
 
-func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, dropper *dropper, asOf time.Time) error {
+func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *droppers, asOf time.Time) error {
 	for _, g := range grains {
 		combined, err := compact(ctx, w.conn, g, asOf)
 		w.metrics.compactions.Add(float64(combined))
@@ -198,9 +206,7 @@ func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, droppe
 	if err != nil || !all {
 		return err // nothing is dropped before it has been rolled up
 	}
-	dropped, err := dropper.drop(ctx, asOf)
-	w.metrics.drops.Add(float64(dropped))
-	if err != nil {
+	if err := w.drop(ctx, old, asOf); err != nil {
 		return fmt.Errorf("drop old partitions: %w", err)
 	}
 	for window, life := range w.config.KeepVersions {

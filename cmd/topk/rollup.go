@@ -35,6 +35,13 @@ func rollupCommand() *cobra.Command {
 	flags.DurationVar(&config.KeepCounts, "keep-counts", config.KeepCounts, "life of landed counts, in event time")
 	flags.DurationVar(&config.KeepSketches, "keep-sketches", config.KeepSketches, "life of the summaries of minutes, in event time")
 	flags.DurationVar(&config.KeepEvents, "keep-events", config.KeepEvents, "life of raw events, in event time")
+	exact := &config.Recount
+	flags.DurationVar(&exact.Settle, "recount-settle", exact.Settle, "how long after its end an hour is closed and recounted, in event time")
+	flags.DurationVar(&exact.Debounce, "recount-debounce", exact.Debounce, "how long an hour that changed must be quiet before it is recounted")
+	flags.DurationVar(&exact.MaxDebounce, "recount-max-debounce", exact.MaxDebounce, "how long an hour that is never quiet waits for its recount")
+	flags.DurationVar(&exact.KeepHours, "keep-hours", exact.KeepHours, "life of exact hours, in event time; days are kept for ever")
+	flags.DurationVar(&exact.KeepVersions, "keep-recounts", exact.KeepVersions, "life of counts after newer ones have replaced them")
+	flags.DurationVar(&exact.Budget, "recount-budget", exact.Budget, "what one statement of a recount may take")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Windows {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)

@@ -1,0 +1,83 @@
+package rollups
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"topk/internal/clickhouse"
+	"topk/rollups/recount"
+)
+
+// The worker looks for hours that closed or changed so often. A look costs some 15 ms of one core. Recorded data comes as fast
+// as it is read.
+const (
+	recountEvery      = 5 * time.Second
+	recountEveryEvent = time.Second
+)
+
+func (c Config) recountEvery() time.Duration {
+	if c.Clock == ClockEvent {
+		return recountEveryEvent
+	}
+	return recountEvery
+}
+
+// recounted remembers, on the event clock, what the last round of recounts has left to do.
+type recounted struct{ round atomic.Pointer[round] }
+
+// round of recounts: what it was asked for, and the earliest hours that it left.
+type round struct {
+	asOf           time.Time
+	uncounted, due time.Time // as in recount.Report; zero when there is none
+}
+
+func (r *recounted) note(asOf time.Time, report recount.Report) {
+	r.round.Store(&round{asOf: asOf, uncounted: report.Uncounted, due: report.Due})
+}
+
+// ages are the times from which the age of rows is reckoned: asOf, unless recounts are behind. Landed counts stay while an hour
+// has no exact ones, and raw events while any of them is in no recount. Before the first round nothing is old.
+func (r *recounted) ages(asOf time.Time) (landed, events time.Time) {
+	last := r.round.Load()
+	if last == nil {
+		return time.Time{}, time.Time{}
+	}
+	if last.asOf.Before(asOf) {
+		asOf = last.asOf
+	}
+	landed, events = asOf, asOf
+	if !last.uncounted.IsZero() && last.uncounted.Before(asOf) {
+		landed = last.uncounted
+	}
+	if !last.due.IsZero() && last.due.Before(asOf) {
+		events = last.due
+	}
+	return landed, events
+}
+
+// recount makes hours exact when they close or change, while this worker leads. It fails into the next round: what counted
+// before still counts.
+func (w *Worker) recount(ctx context.Context) {
+	wait := backoff{}
+	for ctx.Err() == nil {
+		line := w.line.Load()
+		if line == nil || !line.ready() {
+			pause(ctx, w.config.recountEvery())
+			continue
+		}
+		report, err := w.exact.Round(clickhouse.Patient(ctx), line.asOf)
+		if err != nil {
+			if ctx.Err() == nil {
+				w.log.Warn("recount", "error", err)
+			}
+			wait.pause(ctx)
+			continue
+		}
+		wait.reset()
+		w.recounted.note(line.asOf, report)
+		if !report.More {
+			pause(ctx, w.config.recountEvery())
+		}
+	}
+}
