@@ -10,6 +10,7 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/list"
+	"topk/rollups/charts"
 	"topk/rollups/recount"
 )
 
@@ -35,6 +36,7 @@ type Config struct {
 	KeepSketches    time.Duration            // life of the summaries of minutes
 	KeepEvents      time.Duration            // life of raw events; they stay until they have been recounted
 	Recount         recount.Config           // how hours become exact
+	Charts          charts.Config            // which day charts are made
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -53,6 +55,7 @@ func DefaultConfig() Config {
 		KeepSketches:    48 * time.Hour,
 		KeepEvents:      30 * 24 * time.Hour,
 		Recount:         recount.DefaultConfig(),
+		Charts:          charts.DefaultConfig(),
 	}
 }
 
@@ -112,6 +115,9 @@ func (c Config) Validate() error {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
 	}
 	if err := c.Recount.Validate(c.KeepEvents); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	if err := c.Charts.Validate(); err != nil {
 		mistakes = append(mistakes, err)
 	}
 	return errors.Join(mistakes...)

@@ -33,20 +33,20 @@ func (d *dropper) drop(ctx context.Context, asOf time.Time) (dropped int, err er
 	return dropped, err
 }
 
-// droppers of what waits for recounts in different ways (recounted.ages).
+// droppers of what waits for recounts and charts in different ways.
 type droppers struct{ landed, events dropper }
 
 func newDroppers(conn driver.Conn, c Config) *droppers {
 	return &droppers{landed: dropper{conn: conn, keeps: c.keeps()}, events: dropper{conn: conn, keeps: c.keepsEvents()}}
 }
 
-// drop drops what is too old, seen from asOf or from what recounts still need.
+// drop drops what is too old, seen from asOf or from what recounts and charts still need.
 func (w *Worker) drop(ctx context.Context, d *droppers, asOf time.Time) error {
 	landed, events := w.recounted.ages(asOf)
 	dropped, err := d.landed.drop(ctx, landed)
 	if err == nil {
 		var more int
-		more, err = d.events.drop(ctx, events)
+		more, err = d.events.drop(ctx, w.charted.eventsNotBefore(events, w.config.KeepEvents))
 		dropped += more
 	}
 	w.metrics.drops.Add(float64(dropped))

@@ -15,6 +15,7 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/list"
+	"topk/rollups/charts"
 	"topk/rollups/recount"
 )
 
@@ -39,6 +40,8 @@ type Worker struct {
 	elected   atomic.Int64              // when PostgreSQL last answered, Unix nanoseconds
 	exact     *recount.Recounter
 	recounted recounted
+	charts    *charts.Maker
+	charted   charted
 	gatherer  prometheus.Gatherer
 }
 
@@ -59,7 +62,7 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
-		exact: recount.New(conn, config.Recount, log, registry)}, nil
+		exact: recount.New(conn, config.Recount, log, registry), charts: charts.New(conn, config.Charts, log, registry)}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -153,6 +156,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	}
 	group.Go(func() error { w.keep(ctx, l); return nil })
 	group.Go(func() error { w.recount(ctx); return nil })
+	group.Go(func() error { w.chart(ctx, l); return nil })
 	if err := group.Wait(); err != nil {
 		w.log.Warn("this worker no longer leads", "error", err)
 	}

@@ -38,6 +38,7 @@ func rootCommand() *cobra.Command {
 		rollupCommand(),
 		recountCommand(),
 		verifyCommand(),
+		chartCommand(),
 		apiCommand(),
 		migrateCommand(),
 		replayCommand(),

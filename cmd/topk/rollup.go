@@ -42,6 +42,9 @@ func rollupCommand() *cobra.Command {
 	flags.DurationVar(&exact.KeepHours, "keep-hours", exact.KeepHours, "life of exact hours, in event time; days are kept for ever")
 	flags.DurationVar(&exact.KeepVersions, "keep-recounts", exact.KeepVersions, "life of counts after newer ones have replaced them")
 	flags.DurationVar(&exact.Budget, "recount-budget", exact.Budget, "what one statement of a recount may take")
+	flags.StringSliceVar(&config.Charts.Zones, "chart-zones", config.Charts.Zones, "time zones whose every day is charted, separated by commas")
+	chartFlags(command, &config.Charts)
+	flags.DurationVar(&config.Charts.Every, "chart-every", config.Charts.Every, "least time between two revisions of a chart")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Windows {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)
