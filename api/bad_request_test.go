@@ -66,23 +66,29 @@ func badRequests(t *testing.T, api *running) {
 		{"PUT", "/healthz", 405, "not one of"},
 	} {
 		t.Run(test.method+" "+test.path[:min(60, len(test.path))], func(t *testing.T) {
-			got := api.do(test.method, test.path, nil)
-			require.Equal(t, test.status, got.status, string(got.body))
-			require.Equal(t, problem.ContentType, got.header.Get("Content-Type"))
-			require.Equal(t, "no-store", got.header.Get("Cache-Control"))
-			if test.status == http.StatusMethodNotAllowed {
-				require.Contains(t, got.header.Get("Allow"), http.MethodGet)
-			}
-			if test.method == http.MethodHead {
-				require.Empty(t, got.body)
-				return
-			}
-			var p problem.Problem
-			require.NoError(t, json.Unmarshal(got.body, &p))
-			require.Equal(t, test.status, p.Status)
-			require.Equal(t, http.StatusText(test.status), p.Title)
-			require.Contains(t, p.Detail, test.detail)
-			require.Less(t, len(got.body), 4096)
+			refused(t, api, test.method, test.path, test.status, test.detail)
 		})
 	}
+}
+
+// refused checks that the answer to a request is a problem.
+func refused(t *testing.T, api *running, method, path string, status int, detail string) {
+	t.Helper()
+	got := api.do(method, path, nil)
+	require.Equal(t, status, got.status, string(got.body))
+	require.Equal(t, problem.ContentType, got.header.Get("Content-Type"))
+	require.Equal(t, "no-store", got.header.Get("Cache-Control"))
+	if status == http.StatusMethodNotAllowed {
+		require.Contains(t, got.header.Get("Allow"), http.MethodGet)
+	}
+	if method == http.MethodHead {
+		require.Empty(t, got.body)
+		return
+	}
+	var p problem.Problem
+	require.NoError(t, json.Unmarshal(got.body, &p))
+	require.Equal(t, status, p.Status)
+	require.Equal(t, http.StatusText(status), p.Title)
+	require.Contains(t, p.Detail, detail)
+	require.Less(t, len(got.body), 4096)
 }

@@ -29,6 +29,8 @@ const (
 var (
 	//go:embed sql/listen.sql
 	listenSQL string
+	//go:embed sql/listen_charts.sql
+	listenChartsSQL string
 	//go:embed sql/current_lists.sql
 	currentListsSQL string
 	//go:embed sql/current_list.sql
@@ -40,6 +42,7 @@ type follower struct {
 	dsn        string
 	staleAfter time.Duration
 	memory     *memory
+	charts     *chartMemory
 	metrics    *metrics
 	log        *slog.Logger
 
@@ -82,8 +85,10 @@ func (f *follower) session(ctx context.Context) (loaded bool, err error) {
 		_ = conn.Close(closing) // it is broken already, or the process ends
 	}()
 	// Listening comes before loading: a publish between the two is then heard.
-	if _, err := conn.Exec(connecting, listenSQL); err != nil {
-		return false, fmt.Errorf("listen: %w", err)
+	for _, listen := range []string{listenSQL, listenChartsSQL} {
+		if _, err := conn.Exec(connecting, listen); err != nil {
+			return false, fmt.Errorf("listen: %w", err)
+		}
 	}
 	if err := f.reload(ctx, conn, nil); err != nil {
 		return false, err
@@ -107,6 +112,10 @@ func (f *follower) next(ctx context.Context, conn *pgx.Conn) error {
 	defer cancel()
 	notification, err := conn.WaitForNotification(waiting)
 	switch {
+	case err == nil && notification.Channel == chartsChannel:
+		querying, cancel := context.WithTimeout(ctx, queryTimeout)
+		defer cancel()
+		return f.charts.refresh(querying, conn)
 	case err == nil:
 		return f.take(ctx, conn, notification.Payload)
 	case ctx.Err() == nil && errors.Is(waiting.Err(), context.DeadlineExceeded) && !conn.IsClosed():
@@ -182,10 +191,11 @@ func (f *follower) reload(ctx context.Context, conn *pgx.Conn, held *snapshot) e
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("load lists: %w", err)
 	}
+	err = f.charts.refresh(querying, conn) // before lists: whoever is ready knows both
 	f.memory.replace(lists)
 	f.compared = time.Now()
 	f.metrics.reloads.Inc()
-	return nil
+	return err
 }
 
 // choose returns what to serve for a pointer: the version held, the one just fetched, or, when that cannot be read, the

@@ -22,6 +22,9 @@ type metrics struct {
 	reloads   prometheus.Counter
 	loads     *prometheus.CounterVec
 	connected prometheus.Gauge
+
+	chartLoads *prometheus.CounterVec
+	chartBytes prometheus.Gauge
 }
 
 func newMetrics(registry prometheus.Registerer, m *memory, now func() time.Time) *metrics {
@@ -44,7 +47,13 @@ func newMetrics(registry prometheus.Registerer, m *memory, now func() time.Time)
 			Name: "topk_api_postgres_connected", Help: "1 while published lists are followed, else 0.",
 		}),
 	}
-	registry.MustRegister(made.requests, made.durations, made.reloads, made.loads, made.connected,
+	made.chartLoads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "topk_api_chart_loads_total", Help: "Day charts taken from PostgreSQL because they were asked for, by result.",
+	}, []string{"result"})
+	made.chartBytes = prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "topk_api_chart_bytes", Help: "Size of the day charts in memory with their answers.",
+	})
+	registry.MustRegister(made.chartLoads, made.chartBytes, made.requests, made.durations, made.reloads, made.loads, made.connected,
 		&listCollector{memory: m, now: now})
 	return made
 }

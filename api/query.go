@@ -31,13 +31,18 @@ var sliceParameters = []string{"country", "category", "language", "slice"}
 // maxMistakes bounds what an answer lists, however many mistakes a request makes.
 const maxMistakes = 10
 
-// parseQuery reads a raw query string. It is strict, because a misspelled parameter that is passed over would answer
-// another question than the one asked. It returns every mistake, or none.
+// parseQuery reads a raw query string. It returns every mistake, or none.
 func parseQuery(raw string) (query, []problem.Error) {
 	q := query{
 		key: list.Key{ItemType: event.DefaultItemType, Window: list.DefaultWindow, Slice: list.GlobalSlice},
 		k:   list.DefaultK,
 	}
+	return q, parseParameters(raw, q.set)
+}
+
+// parseParameters calls set for each parameter of a raw query string. It is strict, because a misspelled parameter that is passed
+// over would answer another question than the one asked. It returns every mistake, or none.
+func parseParameters(raw string, set func(name, value string) error) []problem.Error {
 	var mistakes []problem.Error
 	var seen []string
 	for raw != "" && len(mistakes) < maxMistakes {
@@ -55,13 +60,13 @@ func parseQuery(raw string) (query, []problem.Error) {
 			err = fmt.Errorf("is given more than once")
 		default:
 			seen = append(seen, name)
-			err = q.set(name, value)
+			err = set(name, value)
 		}
 		if err != nil {
 			mistakes = append(mistakes, problem.Error{Parameter: shorten(name), Detail: err.Error()})
 		}
 	}
-	return q, mistakes
+	return mistakes
 }
 
 // parsePair decodes name=value.
@@ -85,10 +90,7 @@ func parsePair(pair string) (name, value string, err error) {
 func (q *query) set(name, value string) error {
 	switch {
 	case name == parameterItemType:
-		if !isItemType(value) {
-			return fmt.Errorf("%q is not an item type: 1 to 32 of a-z, 0-9 and _, starting with a letter", shorten(value))
-		}
-		q.key.ItemType = value
+		return setItemType(&q.key.ItemType, value)
 	case name == parameterWindow:
 		window, err := list.ParseWindow(value)
 		if err != nil {
@@ -96,17 +98,30 @@ func (q *query) set(name, value string) error {
 		}
 		q.key.Window = window.Name
 	case name == parameterK:
-		k, ok := parseK(value)
-		if !ok {
-			return fmt.Errorf("%q is not a whole number from %d to %d", shorten(value), list.MinK, list.MaxK)
-		}
-		q.k = k
+		return setK(&q.k, value)
 	case slices.Contains(sliceParameters, name):
 		return fmt.Errorf("lists of a slice are not published yet; without it the list is of slice %s", list.GlobalSlice)
 	default:
 		return fmt.Errorf("the parameter is not known; known are %s, %s and %s",
 			parameterItemType, parameterWindow, parameterK)
 	}
+	return nil
+}
+
+func setItemType(itemType *string, value string) error {
+	if !isItemType(value) {
+		return fmt.Errorf("%q is not an item type: 1 to 32 of a-z, 0-9 and _, starting with a letter", shorten(value))
+	}
+	*itemType = value
+	return nil
+}
+
+func setK(k *int, value string) error {
+	parsed, ok := parseK(value)
+	if !ok {
+		return fmt.Errorf("%q is not a whole number from %d to %d", shorten(value), list.MinK, list.MaxK)
+	}
+	*k = parsed
 	return nil
 }
 

@@ -28,6 +28,7 @@ type Server struct {
 	config  Config
 	log     *slog.Logger
 	memory  *memory
+	charts  *chartMemory
 	metrics *metrics
 	gather  prometheus.Gatherer
 	now     func() time.Time
@@ -40,6 +41,7 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Serve
 	}
 	s := &Server{config: config, log: log, memory: &memory{}, gather: registry, now: time.Now}
 	s.metrics = newMetrics(registry, s.memory, func() time.Time { return s.now() })
+	s.charts = newChartMemory(s.metrics)
 	return s, nil
 }
 
@@ -56,9 +58,13 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := s.charts.connect(ctx, s.config.Postgres); err != nil {
+		return fmt.Errorf("charts: %w", err)
+	}
+	defer s.charts.pool.Close()
 	f := &follower{
 		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
-		memory: s.memory, metrics: s.metrics, log: s.log,
+		memory: s.memory, charts: s.charts, metrics: s.metrics, log: s.log,
 	}
 	var following sync.WaitGroup
 	following.Go(func() { f.run(ctx) })
