@@ -67,20 +67,25 @@ func topkList(stack *embedded.Stack, itemType, window string, k int) (*list.List
 
 func fetchList(api, itemType, window string, k int) (*list.List, error) {
 	query := url.Values{"item_type": {itemType}, "window": {window}, "k": {fmt.Sprint(k)}}
-	response, err := http.Get(api + "/v1/topk?" + query.Encode())
+	got := new(list.List)
+	return got, fetch(api+"/v1/topk?"+query.Encode(), got)
+}
+
+// fetch reads an answer of the API.
+func fetch(address string, into any) error {
+	response, err := http.Get(address)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %d: %s", response.StatusCode, body)
+		return fmt.Errorf("status %d: %s", response.StatusCode, body)
 	}
-	got := new(list.List)
-	return got, json.Unmarshal(body, got)
+	return json.Unmarshal(body, into)
 }
 
 // awaitList polls until a list satisfies ready.

@@ -1,6 +1,7 @@
 package test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,10 +18,12 @@ const (
 )
 
 // The recorded day of NASA's web server, replayed a quarter of an hour at a time: the served 1h list is the published
-// truth of that window at every step, and its last one is the truth of the last hour.
+// truth of that window at every step, and its last one is the truth of the last hour. So is the chart of the day, in two zones.
 func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
 	// A replay waits for its flush at every step, so a short one spares most of a minute.
-	stack := startStack(t, "event", map[string][]string{embedded.Ingest: {"--flush-interval", "100ms"}})
+	stack := startStack(t, "event", map[string][]string{
+		embedded.Ingest: {"--flush-interval", "100ms"}, embedded.Rollup: {"--chart-zones", "UTC,Asia/Kolkata", "--chart-cap", "0"},
+	})
 	windows, err := truth.ReadSliding(nasaSliding)
 	require.NoError(t, err)
 	require.NotEmpty(t, windows)
@@ -40,6 +43,32 @@ func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
 		got := awaitList(t, stack, "page", "1h", 1000, 30*time.Second, func(l *list.List) bool { return l.AsOf.Equal(window.To) })
 		checkWindow(t, got, window, day)
 	}
+	kolkata := time.FixedZone("", 5*3600+1800)
+	for name, from := range map[string]time.Time{
+		"UTC": time.Date(1995, 8, 1, 0, 0, 0, 0, time.UTC), "Asia/Kolkata": time.Date(1995, 8, 2, 0, 0, 0, 0, kolkata),
+	} {
+		checkChart(t, stack, name, from, windows[len(windows)-1].To, day)
+	}
+}
+
+// checkChart compares the chart of the open day with a count by brute force, once it has come to asOf.
+func checkChart(t *testing.T, stack *embedded.Stack, zone string, from, asOf time.Time, day []truth.Event) {
+	t.Helper()
+	url := fmt.Sprintf("%s/v1/charts/day/%s?item_type=page&k=1000&tz=%s", stack.Endpoints().API, from.Format(time.DateOnly), zone)
+	var got list.Chart
+	require.Eventually(t, func() bool {
+		return fetch(url, &got) == nil && got.AsOf.Equal(asOf)
+	}, 30*time.Second, 50*time.Millisecond, "%s", url)
+	require.True(t, got.Provisional)
+	require.Equal(t, from.UTC(), got.From)
+	var charted []truth.Item
+	for _, item := range got.Items {
+		charted = append(charted, truth.Item{ID: item.ItemID, Count: int(item.Count)})
+	}
+	counted := truth.In(day, from, asOf)
+	require.Equal(t, uint64(len(counted)), got.Total)
+	want := truth.Top(counted)
+	require.Equal(t, "", truth.Difference(want[:min(len(want), list.MaxK)], charted), "%s", zone)
 }
 
 // checkWindow compares a served list with the published truth of its window, and with a count by brute force, which also
