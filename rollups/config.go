@@ -11,6 +11,7 @@ import (
 	"topk/internal/clickhouse"
 	"topk/internal/list"
 	"topk/rollups/charts"
+	"topk/rollups/grades"
 	"topk/rollups/recount"
 )
 
@@ -37,6 +38,7 @@ type Config struct {
 	KeepEvents      time.Duration            // life of raw events; they stay until they have been recounted
 	Recount         recount.Config           // how hours become exact
 	Charts          charts.Config            // which day charts are made
+	Grades          grades.Config            // how long lists are kept for it, and what became of them
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -56,6 +58,7 @@ func DefaultConfig() Config {
 		KeepEvents:      30 * 24 * time.Hour,
 		Recount:         recount.DefaultConfig(),
 		Charts:          charts.DefaultConfig(),
+		Grades:          grades.DefaultConfig(),
 	}
 }
 
@@ -114,11 +117,5 @@ func (c Config) Validate() error {
 	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
 	}
-	if err := c.Recount.Validate(c.KeepEvents); err != nil {
-		mistakes = append(mistakes, err)
-	}
-	if err := c.Charts.Validate(); err != nil {
-		mistakes = append(mistakes, err)
-	}
-	return errors.Join(mistakes...)
+	return errors.Join(append(mistakes, c.Recount.Validate(c.KeepEvents), c.Grades.Validate(), c.Charts.Validate())...)
 }

@@ -79,9 +79,9 @@ func (l *leader) release() {
 }
 
 // prune removes a batch of old versions of a window.
-func (l *leader) prune(ctx context.Context, window string, before time.Time) (removed int64, err error) {
+func (l *leader) prune(ctx context.Context, window string, before, ungraded time.Time) (removed int64, err error) {
 	err = l.do(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		removed, err = prune(ctx, conn, window, before)
+		removed, err = prune(ctx, conn, window, before, ungraded)
 		return err
 	})
 	return removed, err

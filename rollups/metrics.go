@@ -30,6 +30,7 @@ type metrics struct {
 	drops       prometheus.Counter
 	pruned      prometheus.Counter
 	forgotten   prometheus.Counter
+	ungraded    prometheus.Counter
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -66,6 +67,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		rolled:      counter("rolled_up_total", "Minutes, hours and days whose sketches were filled."),
 		drops:       counter("dropped_partitions_total", "Old partitions dropped."),
 		pruned:      counter("pruned_versions_total", "Old versions removed."),
+		ungraded:    counter("grading_failures_total", "Rounds of grading that failed; lists that are to be graded are kept."),
 		forgotten:   counter("forgotten_lists_total", "Lists no longer served, because none had been made of their item type for long."),
 	}
 }

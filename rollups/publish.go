@@ -3,6 +3,7 @@ package rollups
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"topk/internal/grade"
 	"topk/internal/list"
 )
 
@@ -80,13 +82,24 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// prune removes a batch of old versions of a window.
-func prune(ctx context.Context, conn *pgx.Conn, window string, before time.Time) (int64, error) {
+// prune removes a batch of old versions of a window. Those that are graded stay if they count up to ungraded or later.
+func prune(ctx context.Context, conn *pgx.Conn, window string, before, ungraded time.Time) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, postgresTimeout)
 	defer cancel()
-	tag, err := conn.Exec(ctx, query("prune"), window, before, pruneBatch)
+	tag, err := conn.Exec(ctx, query("prune"), window, before, pruneBatch, int64(grade.Period(window)/time.Second), ungraded)
 	if err != nil {
 		return 0, fmt.Errorf("prune versions of %s: %w", window, err)
 	}
 	return tag.RowsAffected(), nil
+}
+
+// reached returns up to which as_of the lists of a window were made, or zero.
+func reached(ctx context.Context, conn *pgx.Conn, window string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, postgresTimeout)
+	defer cancel()
+	var asOf sql.Null[time.Time]
+	if err := conn.QueryRow(ctx, query("reached"), window).Scan(&asOf); err != nil {
+		return time.Time{}, fmt.Errorf("ask up to when lists of %s were made: %w", window, err)
+	}
+	return asOf.V, nil
 }

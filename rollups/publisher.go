@@ -3,6 +3,7 @@ package rollups
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,6 +20,45 @@ type publisher struct {
 	schedule *schedule
 	last     map[string][]byte // item type -> the list last published
 	forgot   time.Time         // as_of of the last look for lists that are made no more
+	resumed  bool              // the schedule knows of the lists that others have made
+}
+
+// resume tells the schedule up to when lists of the window were made before this worker led: an end that has passed since is made up
+// for. Lists later than the watermark are of other recorded data.
+func (p *publisher) resume(ctx context.Context, newest time.Time) error {
+	if p.resumed || p.schedule.period == 0 {
+		return nil
+	}
+	return p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		asOf, err := reached(ctx, conn, p.window.Name)
+		if err != nil {
+			return err
+		}
+		if p.resumed = true; !asOf.After(newest) {
+			p.schedule.resume(asOf)
+		}
+		return nil
+	})
+}
+
+// step makes the lists that are due, newest being the watermark.
+func (p *publisher) step(ctx context.Context, newest time.Time) error {
+	if err := p.resume(ctx, newest); err != nil {
+		return err
+	}
+	asOf, due := p.schedule.next(time.Now(), newest)
+	if !due {
+		return nil
+	}
+	err := p.run(ctx, asOf)
+	if err != nil {
+		p.schedule.fail(asOf, err)
+	}
+	p.worker.made[p.window.Name].Store(p.schedule.passed.Unix())
+	if err != nil {
+		return fmt.Errorf("make lists of %s at %s: %w", p.window.Name, asOf.Format(time.RFC3339), err)
+	}
+	return nil
 }
 
 // run builds for asOf, and publishes what differs from the last lists.
@@ -28,6 +68,10 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	lists, err := p.builder.Build(ctx, p.window, asOf)
 	if err != nil {
 		return err
+	}
+	// While recorded data flies by, counts that an end needs may be dropped during its build.
+	if newest := p.worker.line.Load().asOf; asOf.Before(newest) && asOf.Add(-p.window.Length).Before(p.worker.keptSince(newest)) {
+		return ErrNotKept
 	}
 	changed := make([]*list.List, 0, len(lists))
 	bodies := make([][]byte, 0, len(lists))
@@ -61,7 +105,7 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 		return err
 	}
 	if len(lists) == 0 {
-		p.schedule.nothing(began)
+		p.schedule.nothing(began, asOf)
 		return nil
 	}
 	p.schedule.done(began, asOf, time.Since(began))

@@ -11,7 +11,7 @@ import (
 
 func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 	now := at(0)
-	s := newSchedule(5*time.Second, ClockWall)
+	s := newSchedule(5*time.Second, 0, ClockWall)
 	require.False(t, s.due(now, time.Time{}), "nothing is known")
 	require.True(t, s.due(now, at(0)), "the first list is made at once")
 	s.done(now, at(0), 0)
@@ -39,7 +39,7 @@ func TestScheduleFollowsAPaceAndEndsAtOnce(t *testing.T) {
 }
 
 func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
-	s := newSchedule(time.Second, ClockWall)
+	s := newSchedule(time.Second, 0, ClockWall)
 	require.True(t, s.due(at(0), at(0)))
 	s.done(at(0), at(0), 600*time.Millisecond)
 	require.False(t, s.due(at(999), at(1_000)))
@@ -51,7 +51,7 @@ func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
 	require.False(t, s.due(at(6_900), at(2_500)))
 	require.True(t, s.due(at(7_000), at(2_500)), "but for very slow ones")
 
-	s = newSchedule(100*time.Millisecond, ClockEvent)
+	s = newSchedule(100*time.Millisecond, 0, ClockEvent)
 	require.True(t, s.due(at(0), at(0)))
 	s.done(at(0), at(0), 600*time.Millisecond)
 	require.False(t, s.due(at(100), at(900_000)))
@@ -61,9 +61,9 @@ func TestScheduleSpacesOutSlowBuilds(t *testing.T) {
 }
 
 func TestFirstListComesSoonAfterTheFirstEvent(t *testing.T) {
-	s := newSchedule(time.Minute, ClockWall)
+	s := newSchedule(time.Minute, 0, ClockWall)
 	require.True(t, s.due(at(0), at(0)))
-	s.nothing(at(0))
+	s.nothing(at(0), at(0))
 	require.False(t, s.due(at(1_000), at(1_000)), "no event is looked for all the time")
 	require.True(t, s.due(at(typesAgain.Milliseconds()), at(2_000)))
 }
@@ -74,7 +74,7 @@ func TestConfigNamesEveryMistake(t *testing.T) {
 	for _, name := range []string{"clickhouse:", "postgres:", "listen:", "clock:", "ingestor-timeout:", "verify-timeout:", "every 1m:", "keep-versions 1h:", "keep-counts:"} {
 		require.ErrorContains(t, err, name)
 	}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		require.Less(t, DefaultConfig().Every[w.Name], w.Every, "%s is overdue after that", w.Name)
 	}
 }

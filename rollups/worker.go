@@ -14,8 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"topk/internal/clickhouse"
+	"topk/internal/grade"
 	"topk/internal/list"
 	"topk/rollups/charts"
+	"topk/rollups/grades"
 	"topk/rollups/recount"
 )
 
@@ -42,6 +44,8 @@ type Worker struct {
 	recounted recounted
 	charts    *charts.Maker
 	charted   charted
+	grader    *grades.Grader
+	made      map[string]*atomic.Int64 // by window, see newMade
 	gatherer  prometheus.Gatherer
 }
 
@@ -62,7 +66,8 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
-		exact: recount.New(conn, config.Recount, log, registry), charts: charts.New(conn, config.Charts, log, registry)}, nil
+		exact: recount.New(conn, config.Recount, log, registry), charts: charts.New(conn, config.Charts, log, registry),
+		grader: grades.New(conn, config.Grades, list.Windows, log, grades.NewMetrics(registry)), made: newMade()}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -157,6 +162,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	group.Go(func() error { w.keep(ctx, l); return nil })
 	group.Go(func() error { w.recount(ctx); return nil })
 	group.Go(func() error { w.chart(ctx, l); return nil })
+	group.Go(func() error { w.grade(ctx, l); return nil })
 	if err := group.Wait(); err != nil {
 		w.log.Warn("this worker no longer leads", "error", err)
 	}
@@ -167,14 +173,14 @@ func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Windo
 	p := &publisher{
 		worker: w, leader: l, window: window, last: map[string][]byte{},
 		builder:  NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step),
-		schedule: newSchedule(w.config.Every[window.Name], w.config.Clock),
+		schedule: newSchedule(w.config.Every[window.Name], grade.Period(window.Name), w.config.Clock),
 	}
 	wait := backoff{}
 	for ctx.Err() == nil {
-		if line := w.line.Load(); line != nil && line.ready() && p.schedule.due(time.Now(), line.asOf) {
-			if err := p.run(ctx, line.asOf); err != nil && ctx.Err() == nil {
+		if line := w.line.Load(); line != nil && line.ready() {
+			if err := p.step(ctx, line.asOf); err != nil && ctx.Err() == nil {
 				w.metrics.failures.WithLabelValues(window.Name).Inc()
-				w.log.Warn("the last good lists stay", "window", window.Name, "as_of", line.asOf, "error", err)
+				w.log.Warn("the last good lists stay", "window", window.Name, "error", err)
 				wait.pause(ctx)
 				continue
 			}
@@ -197,6 +203,12 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 	}
 }
 
+// keptSince is the time before which landed counts may have been dropped.
+func (w *Worker) keptSince(asOf time.Time) time.Time {
+	landed, _ := w.recounted.ages(asOf)
+	return landed.Add(-w.config.KeepCounts)
+}
+
 func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *droppers, asOf time.Time) error {
 	for _, g := range grains {
 		combined, err := compact(ctx, w.conn, g, asOf)
@@ -214,7 +226,7 @@ func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *d
 		return fmt.Errorf("drop old partitions: %w", err)
 	}
 	for window, life := range w.config.KeepVersions {
-		removed, err := l.prune(ctx, window, time.Now().Add(-life))
+		removed, err := l.prune(ctx, window, time.Now().Add(-life), asOf.Add(-w.config.Grades.KeepLists))
 		w.metrics.pruned.Add(float64(removed))
 		if err != nil {
 			return err

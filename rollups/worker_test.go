@@ -99,7 +99,7 @@ func TestWorker(t *testing.T) {
 	}
 	e.land(t, wire.CountsTopic, e.message(rows...))
 	first, stopFirst := e.startWorker(t, enginetest.FreeAddress(t))
-	second, _ := e.startWorker(t, enginetest.FreeAddress(t))
+	second, stopSecond := e.startWorker(t, enginetest.FreeAddress(t))
 
 	asOf := start.Add(10 * time.Second)
 	e.heartbeat(t, asOf, 2, 1)
@@ -139,13 +139,14 @@ func TestWorker(t *testing.T) {
 	t.Run("old versions go, the served one stays", func(t *testing.T) {
 		served := current(t, conn, "1m").Version
 		eventually(t, "only the served version is left", func() bool {
-			_, err := prune(t.Context(), conn, "1m", time.Now().Add(time.Minute))
+			_, err := prune(t.Context(), conn, "1m", time.Now().Add(time.Minute), start)
 			require.NoError(t, err)
 			var left int
 			require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM lists WHERE window_name = '1m' AND version <= $1`, served).Scan(&left))
 			return left <= 1
 		})
 	})
+	t.Run("lists of hours' ends are graded", func(t *testing.T) { testGraded(t, e, stopSecond) })
 }
 
 // requireOneLeader reads the gauge of each.

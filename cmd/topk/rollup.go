@@ -45,6 +45,9 @@ func rollupCommand() *cobra.Command {
 	flags.StringSliceVar(&config.Charts.Zones, "chart-zones", config.Charts.Zones, "time zones whose every day is charted, separated by commas")
 	chartFlags(command, &config.Charts)
 	flags.DurationVar(&config.Charts.Every, "chart-every", config.Charts.Every, "least time between two revisions of a chart")
+	flags.DurationVar(&config.Grades.KeepLists, "keep-graded-lists", config.Grades.KeepLists,
+		"life of the lists of hours' ends, which are graded once the hour is exact and whenever that changes, in event time")
+	flags.DurationVar(&config.Grades.KeepGrades, "keep-grades", config.Grades.KeepGrades, "life of grades, in event time")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Windows {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)
