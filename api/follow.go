@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"topk/internal/grade"
 	"topk/internal/list"
 )
 
@@ -42,11 +43,13 @@ type follower struct {
 	dsn        string
 	staleAfter time.Duration
 	memory     *memory
+	graded     *gradeMemory
 	charts     *chartMemory
 	metrics    *metrics
 	log        *slog.Logger
 
-	compared time.Time // when memory was last made equal to PostgreSQL as a whole
+	compared time.Time     // when memory was last made equal to PostgreSQL as a whole
+	grades   []grade.Grade // those in graded, newest first
 }
 
 // run follows until ctx ends. PostgreSQL being away is no error: what is in memory stays, and the follower tries again.
@@ -195,7 +198,10 @@ func (f *follower) reload(ctx context.Context, conn *pgx.Conn, held *snapshot) e
 	f.memory.replace(lists)
 	f.compared = time.Now()
 	f.metrics.reloads.Inc()
-	return err
+	if err != nil {
+		return err
+	}
+	return f.loadGrades(querying, conn, held == nil)
 }
 
 // choose returns what to serve for a pointer: the version held, the one just fetched, or, when that cannot be read, the

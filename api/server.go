@@ -28,6 +28,7 @@ type Server struct {
 	config  Config
 	log     *slog.Logger
 	memory  *memory
+	graded  *gradeMemory
 	charts  *chartMemory
 	metrics *metrics
 	gather  prometheus.Gatherer
@@ -39,7 +40,7 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Serve
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, log: log, memory: &memory{}, gather: registry, now: time.Now}
+	s := &Server{config: config, log: log, memory: &memory{}, graded: &gradeMemory{}, gather: registry, now: time.Now}
 	s.metrics = newMetrics(registry, s.memory, func() time.Time { return s.now() })
 	s.charts = newChartMemory(s.metrics)
 	return s, nil
@@ -64,7 +65,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	defer s.charts.pool.Close()
 	f := &follower{
 		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
-		memory: s.memory, charts: s.charts, metrics: s.metrics, log: s.log,
+		memory: s.memory, graded: s.graded, charts: s.charts, metrics: s.metrics, log: s.log,
 	}
 	var following sync.WaitGroup
 	following.Go(func() { f.run(ctx) })

@@ -44,6 +44,7 @@ func rootCommand() *cobra.Command {
 		replayCommand(),
 		loadCommand(),
 		topCommand(),
+		gradesCommand(),
 	)
 	return root
 }

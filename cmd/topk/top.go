@@ -17,14 +17,7 @@ func topCommand() *cobra.Command {
 		Example: "  topk top --window 1m --k 20 --watch",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return top.Show(command.Context(), config, top.Screen{
-				Out:      os.Stdout,
-				Terminal: term.IsTerminal(int(os.Stdout.Fd())),
-				Size: func() (columns, rows int) {
-					columns, rows, _ = term.GetSize(int(os.Stdout.Fd())) // zeros: nothing is cut
-					return columns, rows
-				},
-			})
+			return top.Show(command.Context(), config, stdout())
 		},
 	}
 	flags := command.Flags()
@@ -35,4 +28,16 @@ func topCommand() *cobra.Command {
 	flags.BoolVar(&config.Watch, "watch", config.Watch, "redraw the list each second until interrupted")
 	flags.BoolVar(&config.JSON, "json", config.JSON, "print the API's answer as it is")
 	return command
+}
+
+// stdout is standard output, and the terminal that it may be.
+func stdout() top.Screen {
+	return top.Screen{
+		Out:      os.Stdout,
+		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
+		Size: func() (columns, rows int) {
+			columns, rows, _ = term.GetSize(int(os.Stdout.Fd())) // zeros: nothing is cut
+			return columns, rows
+		},
+	}
 }

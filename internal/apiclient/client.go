@@ -55,7 +55,7 @@ func (e *RefusedError) Error() string {
 	if e.Detail != "" {
 		return "the API refused: " + e.Detail
 	}
-	return fmt.Sprintf("the API answered %s, which is no list: does --api point to it?", e.Status)
+	return fmt.Sprintf("the API answered %s, which is no answer to that: does --api point to it?", e.Status)
 }
 
 // Client asks one API. It is safe for concurrent use.
@@ -79,9 +79,14 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // last may be nil. An API that says no gives a *RefusedError.
 func (c *Client) Get(ctx context.Context, q Query, last *Answer) (*Answer, error) {
 	parameters := url.Values{"item_type": {q.ItemType}, "window": {q.Window}, "k": {strconv.Itoa(q.K)}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/v1/topk?"+parameters.Encode(), http.NoBody)
+	return c.get(ctx, "/v1/topk", parameters, last)
+}
+
+// get asks for anything that the API answers with JSON.
+func (c *Client) get(ctx context.Context, path string, parameters url.Values, last *Answer) (*Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path+"?"+parameters.Encode(), http.NoBody)
 	if err != nil {
-		return nil, fmt.Errorf("ask for the list: %w", err)
+		return nil, fmt.Errorf("ask the API: %w", err)
 	}
 	if last != nil && last.ETag != "" {
 		request.Header.Set("If-None-Match", last.ETag)
@@ -100,10 +105,10 @@ func (c *Client) Get(ctx context.Context, q Query, last *Answer) (*Answer, error
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBodyBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the list: %w", err)
+		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	if len(body) > maxBodyBytes {
-		return nil, fmt.Errorf("read the list: it is longer than %d bytes", maxBodyBytes)
+		return nil, fmt.Errorf("read the answer: it is longer than %d bytes", maxBodyBytes)
 	}
 	if response.StatusCode != http.StatusOK {
 		return nil, refusal(response.Status, body)

@@ -59,16 +59,16 @@ func TestWhatIsNoListIsAnError(t *testing.T) {
 		"the API refused: unknown item_type": func(w http.ResponseWriter, _ *http.Request) {
 			_ = problem.New(http.StatusNotFound, "unknown item_type").Write(w)
 		},
-		"the API answered 502 Bad Gateway, which is no list: does --api point to it?": func(w http.ResponseWriter, _ *http.Request) {
+		"the API answered 502 Bad Gateway, which is no answer to that: does --api point to it?": func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "<html>", http.StatusBadGateway)
 		},
-		"the API answered 304 Not Modified, which is no list: does --api point to it?": func(w http.ResponseWriter, _ *http.Request) {
+		"the API answered 304 Not Modified, which is no answer to that: does --api point to it?": func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusNotModified) // of nothing
 		},
 		"read the list: unexpected end of JSON input": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"items":[`)
 		},
-		"read the list: unexpected EOF": func(w http.ResponseWriter, _ *http.Request) {
+		"read the answer: unexpected EOF": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, `{}`)
 		},

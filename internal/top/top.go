@@ -1,4 +1,4 @@
-// Package top shows a list in a terminal.
+// Package top shows lists and their grades in a terminal.
 package top
 
 import (
@@ -34,8 +34,8 @@ func DefaultConfig() Config {
 // Validate reports every mistake at once. Item types and windows are left to the API, which may know more of them.
 func (c Config) Validate() error {
 	var mistakes []error
-	if u, err := url.Parse(c.API); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		mistakes = append(mistakes, fmt.Errorf("api: %q must be a URL such as http://127.0.0.1:8081", c.API))
+	if err := validAPI(c.API); err != nil {
+		mistakes = append(mistakes, err)
 	}
 	if c.K < list.MinK || c.K > list.MaxK {
 		mistakes = append(mistakes, fmt.Errorf("k: %d is not from %d to %d", c.K, list.MinK, list.MaxK))
@@ -44,6 +44,13 @@ func (c Config) Validate() error {
 		mistakes = append(mistakes, errors.New("watch: cannot be used together with json"))
 	}
 	return errors.Join(mistakes...)
+}
+
+func validAPI(base string) error {
+	if u, err := url.Parse(base); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return fmt.Errorf("api: %q must be a URL such as http://127.0.0.1:8081", base)
+	}
+	return nil
 }
 
 // Screen is where a list is shown.
