@@ -79,9 +79,26 @@ func create(t *testing.T, path string) *os.File {
 	return file
 }
 
+// process is told from a later one that got the same id by when it started.
+type process struct {
+	pid     int
+	started string
+}
+
+// started is when a process did, in ticks since the machine started; empty when it does nothing any more: one that nobody waits for
+// stays as a zombie.
+func started(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, after, found := strings.Cut(string(text), ") ")
+	if fields := strings.Fields(after); err == nil && found && len(fields) > 19 && fields[0] != "Z" {
+		return fields[19]
+	}
+	return ""
+}
+
 // family is a process and all that it has started, and they have.
-func family(pid int) []int {
-	all := []int{pid}
+func family(pid int) []process {
+	all := []process{{pid, started(pid)}}
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
@@ -93,15 +110,9 @@ func family(pid int) []int {
 	return all
 }
 
-// running says whether a process still does something: one that nobody waits for stays as a zombie.
-func running(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(text), ") Z ")
-}
-
-func requireGone(t *testing.T, pids []int) {
-	for _, pid := range pids {
-		require.Eventually(t, func() bool { return !running(pid) }, deadline, pollEvery, "process %d is an orphan", pid)
+func requireGone(t *testing.T, family []process) {
+	for _, p := range family {
+		require.Eventually(t, func() bool { now := started(p.pid); return now == "" || now != p.started }, deadline, pollEvery, "process %d is an orphan", p.pid)
 	}
 }
 
