@@ -29,7 +29,8 @@ func recountCommand() *cobra.Command {
 follow by themselves. Each hour changes at once and whole; readers are never in between.
 
 It may be interrupted at any moment: it then says how to go on. --resume also goes on after a kill: it leaves out the hours
-that a run over the same range has done within a week. Hours whose events are not kept any more keep their counts.`,
+that a run over the same range has done within a week. Hours whose events are not all kept any more keep their counts, unless
+--force is given.`,
 		Example: "  topk recount --from 2026-01-31T10:00:00Z --to 2026-02-01T00:00:00Z",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,6 +52,7 @@ that a run over the same range has done within a week. Hours whose events are no
 	flags.TimeVar(&hours.From, "from", time.Time{}, layouts, "first hour (RFC 3339)")
 	flags.TimeVar(&hours.Until, "to", time.Time{}, layouts, "end of the last hour (RFC 3339)")
 	flags.BoolVar(&hours.Resume, "resume", false, "leave out what a run over the same range has done")
+	flags.BoolVar(&hours.Force, "force", false, "count hours whose events are not all kept any more from those that are")
 	return command
 }
 
@@ -62,7 +64,7 @@ func tellRecount(ctx context.Context, out io.Writer, g recount.Range, report rec
 			fmt.Fprintf(out, "%d had been done before\n", report.Skipped)
 		}
 		for _, hour := range report.Kept {
-			fmt.Fprintf(out, "kept the counts of %s: its events are not kept any more\n", hour.Format(time.RFC3339))
+			fmt.Fprintf(out, "kept the counts of %s: not all of its events are kept any more\n", hour.Format(time.RFC3339))
 		}
 	}
 	if ctx.Err() != nil && report.Hours > 0 {

@@ -5,6 +5,7 @@
 -- delete replayed history at once).
 -- Ordered by identity, items first: a recount groups by item, and equal keys must meet in one partition, so the
 -- hour that partitions is part of the key.
+-- Each row keeps the block that brought it (_block_number): which events came after the recount of their hour.
 CREATE TABLE topk.events
 (
     event_id String COMMENT 'chosen by the client, a retry repeats it',
@@ -23,5 +24,5 @@ CREATE TABLE topk.events
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(event_time)
 ORDER BY (item_type, item_id, toStartOfHour(event_time), event_id)
-SETTINGS merge_selector_base = 60
+SETTINGS merge_selector_base = 60, enable_block_number_column = 1
 COMMENT 'raw events, one row an identity after FINAL'

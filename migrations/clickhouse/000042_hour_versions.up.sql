@@ -6,3 +6,4 @@ SELECT hour, max(r.version) AS version, argMax(r.events, r.version) AS events,
        argMax(r.recounted_at, r.version) AS recounted_at
 FROM topk.recounts AS r
 GROUP BY hour
+COMMENT 'which recount of each hour counts'

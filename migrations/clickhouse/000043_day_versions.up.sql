@@ -16,3 +16,4 @@ LEFT JOIN
     FROM topk.hour_versions
     GROUP BY day
 ) AS hours ON hours.day = days.day
+COMMENT 'which version of each day counts, and whether it stands for its hours'

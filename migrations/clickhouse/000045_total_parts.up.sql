@@ -18,3 +18,4 @@ UNION ALL
 SELECT 'hour', hour, version, toInt8(1)
 FROM topk.hour_versions
 WHERE toStartOfDay(hour) NOT IN (SELECT day FROM topk.day_versions WHERE holds)
+COMMENT 'which partitions are all time together, each with its sign'

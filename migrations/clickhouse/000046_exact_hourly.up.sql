@@ -9,3 +9,4 @@ WHERE (hour, version) IN
     SELECT hour, max(r.version) FROM topk.recounts AS r WHERE r.recounted_at <= now64(3) - INTERVAL 1 SECOND GROUP BY hour
 )
 SETTINGS do_not_merge_across_partitions_select_final = 1, defer_partition_pruning_after_final = 0
+COMMENT 'exact counts per closed hour, each event once'

@@ -8,3 +8,4 @@ WHERE (day, version) IN
     SELECT day, version FROM topk.day_versions WHERE holds AND recounted_at <= now64(3) - INTERVAL 1 SECOND
 )
 SETTINGS do_not_merge_across_partitions_select_final = 1, defer_partition_pruning_after_final = 0
+COMMENT 'exact counts per closed day (UTC)'

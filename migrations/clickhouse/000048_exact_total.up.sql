@@ -16,3 +16,4 @@ UNION ALL
 SELECT item_type, item_id, country, category, language, toInt64(n)
 FROM topk.counts_hourly FINAL
 WHERE (hour, version) IN (SELECT bucket, version FROM topk.total_parts WHERE part = 'hour')
+COMMENT 'exact counts of all time: sum n'

@@ -455,6 +455,7 @@ CREATE VIEW topk.day_versions
     `recounted_at` DateTime64(3, 'UTC'),
     `holds` UInt8
 )
+COMMENT 'which version of each day counts, and whether it stands for its hours'
 AS SELECT
     days.day AS day,
     days.version AS version,
@@ -571,7 +572,7 @@ CREATE TABLE topk.events
 ENGINE = ReplacingMergeTree
 PARTITION BY toStartOfHour(event_time)
 ORDER BY (item_type, item_id, toStartOfHour(event_time), event_id)
-SETTINGS merge_selector_base = 60, index_granularity = 8192
+SETTINGS merge_selector_base = 60, enable_block_number_column = 1, index_granularity = 8192
 COMMENT 'raw events, one row an identity after FINAL'
 
 CREATE MATERIALIZED VIEW topk.events_dead_letters_mv TO topk.dead_letters
@@ -873,6 +874,7 @@ CREATE VIEW topk.exact_daily
     `language` LowCardinality(String),
     `n` UInt64
 )
+COMMENT 'exact counts per closed day (UTC)'
 AS SELECT
     day,
     item_type,
@@ -892,6 +894,25 @@ WHERE (day, version) IN (
 )
 SETTINGS do_not_merge_across_partitions_select_final = 1, defer_partition_pruning_after_final = 0
 
+CREATE TABLE topk.exact_heads
+(
+    `part` LowCardinality(String) COMMENT 'hour, day or total: of counts_hourly, counts_daily or counts_total',
+    `bucket` DateTime('UTC') COMMENT 'start of the hour or day, 1970 for a total',
+    `version` UInt64 COMMENT 'as in the table that it is of',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `views` UInt64 COMMENT 'of all items of the type',
+    `items` Array(String) COMMENT 'the most viewed ones, most first, then by bytes',
+    `counts` Array(UInt64) COMMENT 'their views',
+    `floor` UInt64 COMMENT 'no other item has more views',
+    `made` DateTime('UTC') DEFAULT now() COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfWeek(made)
+ORDER BY (part, bucket, version, item_type)
+TTL made + toIntervalDay(40)
+SETTINGS ttl_only_drop_parts = 1, index_granularity = 64
+COMMENT 'the most viewed of closed hours, days and all time, a cache'
+
 CREATE VIEW topk.exact_hourly
 (
     `hour` DateTime('UTC'),
@@ -902,6 +923,7 @@ CREATE VIEW topk.exact_hourly
     `language` LowCardinality(String),
     `n` UInt64
 )
+COMMENT 'exact counts per closed hour, each event once'
 AS SELECT
     hour,
     item_type,
@@ -931,6 +953,7 @@ CREATE VIEW topk.exact_total
     `language` LowCardinality(String),
     `n` Int64
 )
+COMMENT 'exact counts of all time: sum n'
 AS SELECT
     item_type,
     item_id,
@@ -1002,6 +1025,7 @@ CREATE VIEW topk.folded_days
     `day` DateTime('UTC'),
     `version` UInt64
 )
+COMMENT 'which days the newest total holds, in which version'
 AS SELECT
     day,
     day_version AS version
@@ -1029,6 +1053,7 @@ CREATE VIEW topk.hour_versions
     `why` String,
     `recounted_at` DateTime64(3, 'UTC')
 )
+COMMENT 'which recount of each hour counts'
 AS SELECT
     hour,
     max(r.version) AS version,
@@ -1308,6 +1333,7 @@ CREATE VIEW topk.total_parts
     `version` UInt64,
     `sign` Int8
 )
+COMMENT 'which partitions are all time together, each with its sign'
 AS SELECT
     'total' AS part,
     toDateTime(0, 'UTC') AS bucket,

@@ -201,6 +201,24 @@ func testNeedEvents(t *testing.T, e *engines) {
 	require.Equal(t, monday.Add(18*time.Hour+30*time.Minute), report.Needed, "Monday is lost, and holds nothing back")
 }
 
+// The events of an hour were dropped, and a late one came for it: the day is not counted from that alone.
+func testLateEventsOfGoneHour(t *testing.T, e *engines) {
+	asOf := monday.AddDate(0, 0, 1).Add(2 * time.Hour)
+	e.send(t, event{"video", "a", "1", "", monday.Add(5 * time.Hour), false}, event{"video", "a", "2", "", monday.Add(5 * time.Hour), false},
+		event{"video", "a", "3", "", monday.Add(7 * time.Hour), false}, event{"video", "a", "4", "", monday.Add(25 * time.Hour), false})
+	e.recount(t, asOf)
+	m := e.maker(utc)
+	e.round(t, m, asOf)
+	before := e.revisions(t, utc, "2026-03-02")
+	e.Query(t, "ALTER TABLE topk.events DROP PARTITION '2026-03-02 05:00:00'")
+	e.send(t, event{"video", "a", "late", "", monday.Add(5 * time.Hour), false}, event{"video", "a", "late", "", monday.Add(7 * time.Hour), false})
+	e.recount(t, asOf)
+	e.round(t, m, asOf)
+	require.Equal(t, before, e.revisions(t, utc, "2026-03-02"))
+	_, err := m.Make(t.Context(), e.db, utc, parse(t, "2026-03-02"))
+	require.ErrorIs(t, err, ErrNoEvents)
+}
+
 // A zone that is configured later gets every day that events are kept of, quiet ones too.
 func testBacklog(t *testing.T, e *engines) {
 	asOf := monday.AddDate(0, 0, 200)

@@ -40,6 +40,7 @@ func TestCharts(t *testing.T) {
 		"are made once, and by one":             testMadeOnce,
 		"are made by hand, then kept":           testByHand,
 		"need all events of their day":          testNeedEvents,
+		"stay when late events find none":       testLateEventsOfGoneHour,
 		"of every day that is over":             testBacklog,
 		"are of the busiest types":              testTypesAreBounded,
 		"read the hours of their day":           testReadsItsHoursOnly,

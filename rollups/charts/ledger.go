@@ -14,6 +14,7 @@ type hour struct {
 	version uint64 // of the recount that counts; 0 = there was none
 	why     string // it was recounted
 	viewed  bool   // events were there then
+	counted uint64 // of the events that were there then; 0 when the ledger proves nothing
 	rows    uint64 // of raw events, now
 }
 
@@ -30,7 +31,7 @@ func readLedger(ctx context.Context, conn driver.Conn, since time.Time) (*ledger
 	err := questions.Read(ctx, conn, "hours", clickhouse.Parameters{"since": since}, askBudget, func(rows driver.Rows) error {
 		var at, first time.Time
 		var h hour
-		if err := rows.Scan(&at, &h.version, &h.why, &h.viewed, &h.rows, &first); err != nil {
+		if err := rows.Scan(&at, &h.version, &h.why, &h.viewed, &h.counted, &h.rows, &first); err != nil {
 			return err
 		}
 		at = at.UTC()
@@ -56,6 +57,10 @@ type span struct {
 	gone      bool     // raw events of one are not kept any more: the day cannot be counted
 }
 
+// gone says that some raw events are not kept any more: none is left, or fewer than were counted, as when a late one came after the
+// others were dropped. Repeats and flagged events only add to the rows.
+func (h hour) gone() bool { return h.viewed && h.rows == 0 || h.rows < h.counted }
+
 func (l *ledger) span(from, until time.Time) span {
 	s := span{recounted: !l.first.IsZero()}
 	for at := from.Truncate(time.Hour); at.Before(until); at = at.Add(time.Hour) {
@@ -63,7 +68,7 @@ func (l *ledger) span(from, until time.Time) span {
 		s.hours, s.versions, s.why = append(s.hours, at), append(s.versions, h.version), append(s.why, h.why)
 		s.recounted = s.recounted && (h.version != 0 || at.Before(l.first) && h.rows == 0)
 		s.viewed = s.viewed || h.rows > 0
-		s.gone = s.gone || h.viewed && h.rows == 0
+		s.gone = s.gone || h.gone()
 	}
 	return s
 }

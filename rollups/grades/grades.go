@@ -183,7 +183,7 @@ func (g *Grader) grade(ctx context.Context, s store, w list.Window, d stretch, a
 	case !cover.Until.Equal(d.until):
 		return 0, errLater
 	}
-	types, err := cover.Types(ctx, g.conn, maxTypes, countBudget)
+	totals, err := cover.Totals(ctx, g.conn, maxTypes, countBudget)
 	if err != nil {
 		return 0, err
 	}
@@ -192,7 +192,7 @@ func (g *Grader) grade(ctx context.Context, s store, w list.Window, d stretch, a
 		return 0, err
 	}
 	var graded []grade.Grade
-	for _, itemType := range union(types, lists) {
+	for _, itemType := range union(totals, lists) {
 		one := grade.Grade{ItemType: itemType, Window: w.Name, From: d.from, Until: d.until, ExactVersion: d.version}
 		if err := g.measure(ctx, cover, lists[itemType], &one); err != nil {
 			return 0, err

@@ -136,8 +136,8 @@ func (s store) prune(ctx context.Context, window string, before time.Time) error
 }
 
 // union are the item types that have views or a list, in order.
-func union(types []string, lists map[string]*published) []string {
-	all := slices.AppendSeq(slices.Clone(types), maps.Keys(lists))
+func union(totals map[string]uint64, lists map[string]*published) []string {
+	all := slices.AppendSeq(slices.Collect(maps.Keys(totals)), maps.Keys(lists))
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -52,7 +52,7 @@ func BenchmarkRecount(b *testing.B) {
 	hour := monday.Add(10 * time.Hour)
 	run := func(b *testing.B) {
 		for b.Loop() {
-			_, err := r.recount(b.Context(), []time.Time{hour}, WhyByHand)
+			_, err := r.recount(b.Context(), []time.Time{hour}, WhyByHand, false)
 			require.NoError(b, err)
 		}
 		b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")

@@ -38,7 +38,8 @@ func replaceOnce(t *testing.T, text, old, with string) string {
 func testBackfillAsTheReadmeSays(t *testing.T, e *engine) {
 	r := e.recounter()
 	blocks := statements(t, "README.md")
-	require.Len(t, blocks, 3)
+	require.Subset(t, statements(t, "../../README.md"), blocks[:2])
+	require.Len(t, blocks, 5)
 	counts, ledger, look := blocks[0], blocks[1], blocks[2]
 	asOf := monday.Add(3*day + 3*time.Hour)
 	e.send(t, stream(1, "video", 1000, 3*24+2, 6)...)
@@ -122,7 +123,7 @@ func testCorrection(t *testing.T, e *engine) {
 	before, days := e.versions(t, "hour_versions", "hour"), e.versions(t, "day_versions", "day")
 
 	e.Query(t, fmt.Sprintf("INSERT INTO topk.counts_hourly SELECT item_type, item_id, hour, 2000000000000000, country, category, language, n + 1000 FROM topk.counts_hourly WHERE hour = '%s'", bad.Format(time.DateTime)))
-	e.Query(t, fmt.Sprintf("INSERT INTO topk.recounts (hour, version, events, distinct_events, items, why) SELECT hour, version, sum(n), sum(n), 1, 'bug' FROM topk.counts_hourly WHERE hour = '%s' AND version = 2000000000000000 GROUP BY ALL", bad.Format(time.DateTime)))
+	e.Query(t, fmt.Sprintf("INSERT INTO topk.recounts (hour, version, events, distinct_events, items, why) SELECT hour, version, 40, sum(n), 1, 'bug' FROM topk.counts_hourly WHERE hour = '%s' AND version = 2000000000000000 GROUP BY ALL", bad.Format(time.DateTime)))
 	for name, from := range stretches {
 		require.NotEqual(t, right[name], e.exact(t, "video", from, end), "%s holds the bug at once", name)
 	}

@@ -18,6 +18,12 @@ type Cover struct {
 	From, Until time.Time // Until is at most ExactUntil; From is zero when the cover is of all time
 	// ExactUntil says that every hour before is recounted; 1970 when none is.
 	ExactUntil time.Time
+	First      time.Time // hour that anything is known of; zero when nothing is
+	// Revised says that an hour in it was counted again since the last but one was entered: for one to two hours, so that nobody
+	// who looks once an hour misses it.
+	Revised bool
+	// Late is what came for hours in it and is not counted yet, by item type.
+	Late map[string]Late
 
 	hours   []time.Time
 	days    []time.Time
@@ -64,7 +70,7 @@ func ReadTotalCover(ctx context.Context, conn driver.Conn) (*Cover, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.coverTotal(), nil
+	return l.coverTotal(l.exactUntil())
 }
 
 func (l *ledger) cover(from, until time.Time) (*Cover, error) {
@@ -95,16 +101,19 @@ func (c *Cover) addHours(d *ledgerDay) {
 	}
 }
 
-// coverTotal is the newest total, with the days that it holds in another version than counts, or that lie behind a gap, taken out;
-// and what it lacks: days, or their hours where their sum does not hold.
-func (l *ledger) coverTotal() *Cover {
+// coverTotal is the newest total, with the days that it holds in another version than counts, that lie behind a gap, or that do not end
+// before until, taken out; and what it lacks: days, or their hours where their sum does not hold.
+func (l *ledger) coverTotal(until time.Time) (*Cover, error) {
 	c := &Cover{ExactUntil: l.exactUntil(), total: l.total.number}
-	c.Until = c.ExactUntil
+	c.Until = earlier(until, c.ExactUntil)
 	for i := range l.days {
 		d := &l.days[i]
-		counts := d.holds && d.day.Before(c.Until)
+		counts := d.holds && !d.day.Add(day).After(c.Until)
 		if counts && d.folded == d.sum.number {
 			continue
+		}
+		if !counts && d.sealed && d.day.Before(c.Until) {
+			return nil, fmt.Errorf("%s: %w", d.day.Format(time.DateOnly), ErrSealed)
 		}
 		if d.folded != 0 {
 			c.less, c.lessDay = append(c.less, d.day), append(c.lessDay, d.folded)
@@ -115,7 +124,7 @@ func (l *ledger) coverTotal() *Cover {
 			c.addHours(d)
 		}
 	}
-	return c
+	return c, nil
 }
 
 func earlier(a, b time.Time) time.Time {
@@ -130,6 +139,12 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
+}
+
+// Late is what came for closed hours and is not counted yet.
+type Late struct {
+	Hours  []time.Time
+	Events uint64 // at most so many: repeats and flagged ones are among them
 }
 
 // Count is an item's exact count.

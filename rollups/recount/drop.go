@@ -10,14 +10,18 @@ import (
 
 // tidy seals days whose hours are older than is kept, merges what counts, and drops what nobody reads any more.
 func (r *Recounter) tidy(ctx context.Context, l *ledger, closed time.Time, report *Report) error {
-	if until := closed.Add(-r.config.KeepHours).Truncate(day); l.seals(until) {
-		err := r.run(ctx, "seal_days", clickhouse.Parameters{"until": until}, askBudget)
+	until, entered := closed.Add(-r.config.KeepHours).Truncate(day), l.now.Add(-r.config.SealAfter)
+	if l.seals(until, entered) {
+		err := r.run(ctx, "seal_days", clickhouse.Parameters{"until": until, "entered": entered.UnixMilli()}, askBudget)
 		if err == nil {
 			l, err = readLedger(ctx, r.conn)
 		}
 		if err != nil {
 			return fmt.Errorf("seal days: %w", err)
 		}
+	}
+	if err := r.tellSealed(ctx); err != nil {
+		return err
 	}
 	parts, err := readPartitions(ctx, r.conn)
 	if err != nil {

@@ -1,6 +1,7 @@
 package recount
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -52,12 +53,17 @@ func TestExactCounts(t *testing.T) {
 		{"quiet rounds ask one question", testQuietRounds},
 		{"a gap of years is entered at once", testGapOfYears},
 		{"backfill as the readme says", testBackfillAsTheReadmeSays},
+		{"history is imported hour by hour", testImportHourByHour},
+		{"late events of an hour that is gone", testGoneHours},
+		{"an hour always fails", testFailingHours},
+		{"nothing has fewer views than none", testNegativeSums},
 		{"an old hour is corrected", testCorrection},
 		{"by hand, interrupted and resumed", testByHand},
 		{"commands find and repair a drift", testCommands},
 		{"a recount reads its hour", testRecountReadsItsHour},
 		{"live states are rebuilt from events", testLiveStatesAreRebuilt},
 		{"views of the ledger say what readers say", testViewsAgree},
+		{"heads are the most viewed", testHeads},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,10 +115,10 @@ func (e *engine) clear(t testing.TB) {
 	}
 }
 
-// config has no pauses, and drops at once what a newer version replaces.
+// config has no pauses, seals days whose hours were entered a moment ago, and drops at once what a newer version replaces.
 func config() Config {
 	c := DefaultConfig()
-	c.Debounce, c.LookEvery, c.KeepVersions = 0, 0, 0
+	c.Debounce, c.LookEvery, c.SealAfter, c.KeepVersions = 0, 0, 0, 0
 	return c
 }
 
@@ -122,6 +128,28 @@ func (e *engine) recounter(change ...func(*Config)) *Recounter {
 		f(&c)
 	}
 	return New(e.conn, c, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+}
+
+// observed is a recounter, its warnings and its metrics.
+func (e *engine) observed(change ...func(*Config)) (*Recounter, *bytes.Buffer, *prometheus.Registry) {
+	r, told, registry := e.recounter(change...), &bytes.Buffer{}, prometheus.NewRegistry()
+	r.log = slog.New(slog.NewTextHandler(told, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	r.metrics = newMetrics(registry)
+	return r, told, registry
+}
+
+// gauge reads a metric as it is scraped.
+func gauge(t testing.TB, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	require.Fail(t, "there is no metric", name)
+	return 0
 }
 
 // rounds works until nothing more is to be done.

@@ -11,15 +11,17 @@ import (
 
 var errDied = errors.New("the worker died")
 
-// dieAt ends the recounter before its nth step.
+// dieAt ends the recounter before its nth step: it takes none after.
 func dieAt(r *Recounter, n int) *string {
 	step := new(string)
 	r.stage = func(name string) error {
-		if n--; n == 0 {
-			*step = name
-			return errDied
+		if n--; n > 0 {
+			return nil
 		}
-		return nil
+		if n == 0 {
+			*step = name
+		}
+		return errDied
 	}
 	return step
 }
@@ -163,4 +165,41 @@ func (e *engine) killAt(t *testing.T, r *Recounter, step string, after time.Dura
 		require.Error(t, err)
 	}
 	e.Start(t)
+}
+
+// Hours that cannot be counted hold up none of the others, and are tried again: four of the first eight hours are such, in one batch with
+// the others.
+func testFailingHours(t *testing.T, e *engine) {
+	asOf := monday.Add(2*day + time.Hour)
+	e.send(t, stream(1, "video", 1000, 48, 1)...)
+	e.send(t, event{"video", "a", "now", "IN", asOf, false})
+	e.Query(t, "ALTER TABLE topk.counts_hourly ADD CONSTRAINT bad CHECK hour < '2026-03-02 05:00:00' OR hour > '2026-03-02 08:00:00'")
+	t.Cleanup(func() { e.Query(t, "ALTER TABLE topk.counts_hourly DROP CONSTRAINT IF EXISTS bad") })
+	r := e.recounter()
+	fail := func() Report {
+		t.Helper()
+		report, err := r.Round(t.Context(), asOf)
+		require.ErrorContains(t, err, "recount hours from 2026-03-02T0")
+		return report
+	}
+	require.Zero(t, fail().Hours, "all of them are in one statement")
+	counted, days := 0, 0
+	for range 5 {
+		report := fail()
+		counted, days = counted+report.Hours, days+report.Days
+	}
+	require.Equal(t, 44, counted)
+	require.Equal(t, 1, days, "that has all of its hours")
+	cover, err := ReadTotalCover(t.Context(), e.conn)
+	require.NoError(t, err)
+	require.Equal(t, monday.Add(5*time.Hour), cover.ExactUntil)
+	report := fail()
+	require.Equal(t, monday.Add(5*time.Hour), report.Uncounted, "its events must stay")
+	e.send(t, event{"video", "a", "late", "IN", monday.Add(30 * time.Hour), false})
+	require.Equal(t, 1, fail().Days, "a late event is counted meanwhile")
+
+	e.Query(t, "ALTER TABLE topk.counts_hourly DROP CONSTRAINT bad")
+	require.Equal(t, 4, rounds(t, r, asOf).Hours)
+	require.Equal(t, e.truth("video", monday, monday.Add(2*day)), e.total(t, "video"))
+	e.sound(t)
 }

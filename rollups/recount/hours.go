@@ -1,8 +1,11 @@
 package recount
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -23,40 +26,89 @@ type dueHour struct {
 	version uint64 // that counts now, 0 when it was never recounted
 	block   int64  // greatest of its events
 	rows    uint64 // of events
+	gone    bool   // they are fewer than were counted: some were dropped, and a recount would lose those
 }
 
-// hours recounts what is due before closed, oldest first, those that have no counts yet before others. It returns those of them
-// that are left for the next round.
-func (r *Recounter) hours(ctx context.Context, closed time.Time, report *Report) (pending []time.Time, err error) {
-	due, err := r.dueHours(ctx, closed)
-	if err != nil {
-		return nil, err
+func (d dueHour) why() string {
+	if d.version == 0 {
+		return WhyClosed
 	}
+	return WhyLate
+}
+
+// hours recounts what is due, oldest first, those that have no counts yet before others. It returns those of them that are left for
+// the next round, and why some could not be counted: the others are.
+func (r *Recounter) hours(ctx context.Context, due []dueHour, report *Report) (pending []time.Time, err error) {
+	due = r.tellGone(due)
 	r.metrics.due.Set(float64(len(due)))
 	report.note(due)
 	r.remember(due, time.Now())
-	first, late := r.ripe(due, time.Now())
-	size := func(d dueHour) uint64 { return d.rows }
-	left := maxBatches
-	for _, todo := range []struct {
-		why   string
-		hours []dueHour
-	}{{WhyClosed, first}, {WhyLate, late}} {
-		for _, batch := range batches(todo.hours, r.config.BatchEvents, maxBatchHours, size) {
-			if left--; left < 0 {
-				report.More = true
-				if todo.why == WhyClosed {
-					pending = append(pending, starts(batch)...)
-				}
+	var failed []error
+	for n, batch := range r.batches(r.ripe(due, time.Now())) {
+		stopped := n >= maxBatches || len(failed) == maxFailures || ctx.Err() != nil
+		if !stopped {
+			_, err := r.recount(ctx, starts(batch), batch[0].why(), false)
+			if err == nil {
+				report.Hours += len(batch)
 				continue
 			}
-			if _, err := r.recount(ctx, starts(batch), todo.why); err != nil {
-				return nil, err
-			}
-			report.Hours += len(batch)
+			r.noteFailure(batch)
+			failed = append(failed, err)
+		}
+		report.More = report.More || stopped
+		if batch[0].version == 0 {
+			pending = append(pending, starts(batch)...)
 		}
 	}
-	return pending, nil
+	return pending, errors.Join(failed...)
+}
+
+// batches are hours that are counted by one statement each, in order: they are all counted for the first time, or none is. One that was
+// in a statement that failed stands alone from then on, so that it fails by itself, and behind all that failed less often.
+func (r *Recounter) batches(first, late []dueHour) (all [][]dueHour) {
+	size := func(d dueHour) uint64 { return d.rows }
+	failures := func(d dueHour) int { return r.changed[d.hour].failed }
+	var ill []dueHour
+	for _, hours := range [][]dueHour{first, late} {
+		var well []dueHour
+		for _, d := range hours {
+			if failures(d) == 0 {
+				well = append(well, d)
+			} else {
+				ill = append(ill, d)
+			}
+		}
+		all = append(all, batches(well, r.config.BatchEvents, maxBatchHours, size)...)
+	}
+	slices.SortStableFunc(ill, func(a, b dueHour) int { return cmp.Compare(failures(a), failures(b)) })
+	return append(all, batches(ill, 0, 1, size)...)
+}
+
+func (r *Recounter) noteFailure(hours []dueHour) {
+	for _, d := range hours {
+		c := r.changed[d.hour]
+		c.failed++
+		r.changed[d.hour] = c
+	}
+}
+
+// tellGone returns the hours without those whose events are not all kept any more, and makes each of those known once. They keep
+// their counts, and hold back no events: late ones are dropped with their hour.
+func (r *Recounter) tellGone(due []dueHour) (rest []dueHour) {
+	gone := map[time.Time]bool{}
+	for _, d := range due {
+		if !d.gone {
+			rest = append(rest, d)
+			continue
+		}
+		if gone[d.hour] = true; !r.gone[d.hour] {
+			r.log.Warn("events arrived for an hour whose earlier ones are not kept any more: it keeps its counts, without them",
+				"hour", d.hour.Format(time.RFC3339), "rows", d.rows)
+		}
+	}
+	r.metrics.gone.Set(float64(len(gone)))
+	r.gone = gone
+	return rest
 }
 
 func starts(due []dueHour) []time.Time {
@@ -115,7 +167,7 @@ func (r *Recounter) dueHours(ctx context.Context, closed time.Time) ([]dueHour, 
 	var due []dueHour
 	err := questions.Read(ctx, r.conn, "due_hours", clickhouse.Parameters{"closed": closed}, askBudget, func(rows driver.Rows) error {
 		var d dueHour
-		err := rows.Scan(&d.hour, &d.version, &d.block, &d.rows)
+		err := rows.Scan(&d.hour, &d.version, &d.block, &d.rows, &d.gone)
 		d.hour = d.hour.UTC()
 		due = append(due, d)
 		return err
@@ -133,11 +185,11 @@ type found struct {
 }
 
 // recount counts some hours anew, together. They must be over; nothing is read of the new counts before they are entered in the
-// ledger, and everything is after. It returns the hours that have counts, and no events that they could be counted from: those
-// stay as they are.
-func (r *Recounter) recount(ctx context.Context, hours []time.Time, why string) (gone []time.Time, err error) {
+// ledger, and everything is after. It returns the hours whose events are gone, so that they could only be counted from what is left:
+// those stay as they are, unless forced.
+func (r *Recounter) recount(ctx context.Context, hours []time.Time, why string, force bool) (gone []time.Time, err error) {
 	began := time.Now()
-	f, err := r.find(ctx, hours)
+	f, err := r.find(ctx, hours, force)
 	if err == nil && len(f.hours) == 0 {
 		return f.gone, nil
 	}
@@ -164,15 +216,16 @@ func (r *Recounter) recount(ctx context.Context, hours []time.Time, why string) 
 	return f.gone, nil
 }
 
-func (r *Recounter) find(ctx context.Context, hours []time.Time) (f found, err error) {
+func (r *Recounter) find(ctx context.Context, hours []time.Time, force bool) (f found, err error) {
 	err = questions.Read(ctx, r.conn, "found_hours", clickhouse.Parameters{"hours": hours}, askBudget, func(rows driver.Rows) error {
 		var hour time.Time
-		var version, events, counted uint64
+		var version, events uint64
 		var block int64
-		if err := rows.Scan(&hour, &version, &block, &events, &counted); err != nil {
+		var gone bool
+		if err := rows.Scan(&hour, &version, &block, &events, &gone); err != nil {
 			return err
 		}
-		if hour = hour.UTC(); events == 0 && counted > 0 {
+		if hour = hour.UTC(); gone && !force {
 			f.gone = append(f.gone, hour)
 			return nil
 		}

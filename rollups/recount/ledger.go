@@ -28,19 +28,25 @@ type ledgerHour struct {
 	at      time.Time
 	version version
 	events  uint64
+	// corrected says that it was counted before. The recount may have come to the same: events and items of two versions may be equal
+	// though views have moved from one item to another, and only comparing both item by item would tell.
+	corrected bool
 }
 
 // ledgerDay is a day that anything is known of.
 type ledgerDay struct {
 	day     time.Time
 	hours   []ledgerHour // in order; none once it is sealed
-	empties int          // hours that are entered as empty
+	empties int          // hours that are entered as empty, and never were otherwise
 	sum     version      // its newest sum; 0 when there is none
 	of      []uint64     // the versions of hours that this is the sum of
 	sealed  bool         // its hours are no longer kept
 	holds   bool         // the sum is that of the hours that count, and stands for them
 	folded  uint64       // its version in the newest total; 0 when it is not in it
 }
+
+// Flags of an hour in the question.
+const flagEmpty, flagCorrected = 1, 2
 
 const hoursOfDay = 24
 
@@ -110,8 +116,10 @@ func (l *ledger) enter(days map[time.Time]*ledgerDay, r ledgerRow) {
 	switch r.part {
 	case "hour":
 		d := dayOf(r.bucket)
-		d.hours = append(d.hours, ledgerHour{r.bucket.UTC(), r.version, r.events})
-		d.empties += int(r.flag)
+		d.hours = append(d.hours, ledgerHour{r.bucket.UTC(), r.version, r.events, r.flag == flagCorrected})
+		if r.flag == flagEmpty {
+			d.empties++
+		}
 	case "day":
 		d := dayOf(r.bucket)
 		d.sum, d.of, d.sealed = r.version, r.versions, r.flag == 1
@@ -206,7 +214,11 @@ func (l *ledger) fold(until time.Time, days int) fold {
 	return f
 }
 
-// seals says whether a day before until is to be sealed.
-func (l *ledger) seals(until time.Time) bool {
-	return slices.ContainsFunc(l.days, func(d ledgerDay) bool { return d.holds && !d.sealed && d.day.Before(until) })
+// seals says whether a day before until is to be sealed, of which no hour was entered after a time. Somebody who enters the hours
+// of a day one by one would otherwise find it sealed after the first: the worker takes those that lack for empty.
+func (l *ledger) seals(until, entered time.Time) bool {
+	fresh := func(h ledgerHour) bool { return h.version.since.After(entered) }
+	return slices.ContainsFunc(l.days, func(d ledgerDay) bool {
+		return d.holds && !d.sealed && d.day.Before(until) && !slices.ContainsFunc(d.hours, fresh)
+	})
 }

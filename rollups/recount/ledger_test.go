@@ -13,7 +13,7 @@ func days(counts ...int) *ledger {
 	for i, count := range counts {
 		d := ledgerDay{day: monday.AddDate(0, 0, i)}
 		for hour := range count {
-			d.hours = append(d.hours, ledgerHour{d.day.Add(time.Duration(hour) * time.Hour), version{number: uint64(100*i + hour + 1)}, 10})
+			d.hours = append(d.hours, ledgerHour{d.day.Add(time.Duration(hour) * time.Hour), version{number: uint64(100*i + hour + 1)}, 10, false})
 		}
 		if count == hoursOfDay {
 			d.sum, d.holds, d.folded = version{number: uint64(500 + i)}, true, uint64(500+i)
@@ -70,17 +70,31 @@ func TestAllTimeIsTheTotalAndWhatDiffers(t *testing.T) {
 	l := days(24, 24, 24, 24, 5)
 	l.days[1].holds = false                         // one of its hours was recounted
 	l.days[2].sum.number, l.days[3].folded = 602, 0 // another sum than is folded; one that is not folded
-	c := l.coverTotal()
+	c, err := l.coverTotal(l.exactUntil())
+	require.NoError(t, err)
 	require.Equal(t, uint64(900), c.total)
 	require.Equal(t, []uint64{501, 502}, c.lessDay)
 	require.Equal(t, []uint64{602, 503}, c.day)
 	require.Len(t, c.hours, 24+5)
 
 	l = days(24, 3, 24)
-	c = l.coverTotal()
+	c, err = l.coverTotal(l.exactUntil())
+	require.NoError(t, err)
 	require.Equal(t, []uint64{502}, c.lessDay, "it lies behind a gap")
 	require.Empty(t, c.day)
 	require.Len(t, c.hours, 3)
+
+	// What closed after the end that is asked for is taken out.
+	l = days(24, 24, 24)
+	c, err = l.coverTotal(monday.Add(30 * time.Hour))
+	require.NoError(t, err)
+	require.Equal(t, monday.Add(30*time.Hour), c.Until)
+	require.Equal(t, []uint64{501, 502}, c.lessDay)
+	require.Empty(t, c.day)
+	require.Len(t, c.hours, 6)
+	l.days[1].sealed = true
+	_, err = l.coverTotal(monday.Add(30 * time.Hour))
+	require.ErrorIs(t, err, ErrSealed)
 }
 
 func TestPartitionsThatNobodyReads(t *testing.T) {
@@ -121,4 +135,25 @@ func TestBatchesAreBounded(t *testing.T) {
 	size := func(n int) uint64 { return uint64(n) }
 	require.Empty(t, batches(nil, 10, 3, size))
 	require.Equal(t, [][]int{{4, 6}, {11}, {1, 1, 1}, {1, 8}, {9}}, batches([]int{4, 6, 11, 1, 1, 1, 1, 8, 9}, 10, 3, size))
+}
+
+func TestDaysAreSealedOnceNobodyEntersTheirHours(t *testing.T) {
+	l := days(24, 24)
+	entered, until := l.now.Add(-7*day), monday.Add(day)
+	require.True(t, l.seals(until, entered))
+	require.False(t, l.seals(monday, entered), "it is young")
+	l.days[0].hours[7].version.since = entered.Add(time.Second)
+	require.False(t, l.seals(until, entered), "an hour was entered")
+	require.True(t, l.seals(until.Add(day), entered), "not of the other")
+	require.True(t, l.seals(until, entered.Add(time.Second)))
+	l.days[0].holds = false
+	require.False(t, l.seals(until, l.now))
+}
+
+func TestEventsAreKeptForLateOnes(t *testing.T) {
+	require.NoError(t, DefaultConfig().Validate(leastKeepEvents))
+	require.ErrorContains(t, DefaultConfig().Validate(leastKeepEvents-time.Second), "keep-events: 48h59m59s is shorter than 49h0m0s")
+	c := DefaultConfig()
+	c.SealAfter = -1
+	require.ErrorContains(t, c.Validate(leastKeepEvents), "seal-after: ")
 }

@@ -26,16 +26,3 @@ func (c *Cover) Levels(ctx context.Context, conn driver.Conn, itemType string, b
 	})
 	return levels, err
 }
-
-// Types returns the item types of most views in the cover, k at most.
-func (c *Cover) Types(ctx context.Context, conn driver.Conn, k int, budget time.Duration) (types []string, err error) {
-	p := c.parameters()
-	p["k"] = k
-	err = questions.Read(ctx, conn, "types", p, budget, func(rows driver.Rows) error {
-		var itemType string
-		err := rows.Scan(&itemType)
-		types = append(types, itemType)
-		return err
-	})
-	return types, err
-}

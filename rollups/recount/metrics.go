@@ -13,6 +13,8 @@ type metrics struct {
 	drops      prometheus.Counter
 	seconds    prometheus.Histogram
 	due        prometheus.Gauge
+	gone       prometheus.Gauge
+	sealed     prometheus.Gauge
 	exactUntil prometheus.Gauge
 }
 
@@ -33,6 +35,10 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		drops:    counter("dropped_partitions_total", "Versions dropped that nobody reads any more."),
 		seconds: f.NewHistogram(prometheus.HistogramOpts{Name: "topk_recount_seconds", Help: "Time of the recount of an hour.",
 			Buckets: prometheus.ExponentialBuckets(0.02, 2, 14)}),
+		gone: gauge("gone_hours",
+			"Hours that late events arrived for after earlier ones were dropped: they keep their counts, without the late events."),
+		sealed: gauge("sealed_hours",
+			"Hours that were entered after their day was sealed, and so count nowhere: correct their day."),
 		due:        gauge("due_hours", "Closed hours with events that no recount has seen."),
 		exactUntil: gauge("exact_until_seconds", "Every hour before has been recounted, in seconds since 1970."),
 	}

@@ -16,6 +16,7 @@ import (
 type Range struct {
 	From, Until time.Time
 	Resume      bool                  // leave out hours that a run over the same range has done within ResumeWithin
+	Force       bool                  // count also hours whose events are not all kept any more: from those that are
 	Progress    func(done, hours int) // called after each statement; may be nil
 }
 
@@ -47,7 +48,7 @@ func (g Range) why() string {
 // RangeReport is what a run did. Next is where to go on after an interruption: hours are done in their order.
 type RangeReport struct {
 	Hours, Done, Skipped int
-	Kept                 []time.Time // hours whose events are gone; their counts stay
+	Kept                 []time.Time // hours whose events are not all kept any more; their counts stay
 	Next                 time.Time
 }
 
@@ -69,7 +70,7 @@ func (r *Recounter) Recount(ctx context.Context, g Range) (report RangeReport, e
 		if err := ctx.Err(); err != nil {
 			return report, err
 		}
-		gone, err := r.recount(ctx, chosen(batch), g.why())
+		gone, err := r.recount(ctx, chosen(batch), g.why(), g.Force)
 		if err != nil {
 			return report, err
 		}

@@ -222,3 +222,22 @@ func text(counts []Count) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// A day that is taken away without having been in the total leaves less than nothing of an item: that is no item of so many views that
+// it comes first.
+func testNegativeSums(t *testing.T, e *engine) {
+	e.Query(t, "INSERT INTO topk.counts_daily VALUES ('video', 'less', '2026-03-02 00:00:00', 1, '', '', '', 5), ('lost', 'less', '2026-03-02 00:00:00', 1, '', '', '', 5), "+
+		"('video', 'more', '2026-03-03 00:00:00', 1, '', '', '', 9)")
+	c := &Cover{less: []time.Time{monday}, lessDay: []uint64{1}, days: []time.Time{monday.Add(day)}, day: []uint64{1}}
+	more := []Count{{"more", 9}}
+	require.Equal(t, more, e.top(t, c, "video"))
+	counts, err := c.Counts(t.Context(), e.conn, "video", []string{"less", "more"}, budget)
+	require.NoError(t, err)
+	require.Equal(t, more, counts)
+	levels, err := c.Levels(t.Context(), e.conn, "video", budget)
+	require.NoError(t, err)
+	require.Equal(t, []Level{{Views: 9, Items: 1}}, levels)
+	totals, err := c.Totals(t.Context(), e.conn, 10, budget)
+	require.NoError(t, err)
+	require.Equal(t, map[string]uint64{"video": 4}, totals)
+}

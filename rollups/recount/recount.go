@@ -5,6 +5,7 @@ package recount
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -23,6 +24,8 @@ const (
 	// maxBatches bounds the statements that count hours in a round, and those that add up days, so that dropping old versions is
 	// not kept waiting by a long absence. Of large hours and days, some seconds each, there is one in a batch.
 	maxBatches = 24
+	// maxFailures bounds the statements of a round that fail to count hours: each may take the whole budget before it does.
+	maxFailures = 3
 	// maxBatchHours and maxBatchDays bound what a statement names and the partitions that it writes.
 	maxBatchHours = 240
 	maxBatchDays  = 31
@@ -66,22 +69,26 @@ type Recounter struct {
 	config  Config
 	log     *slog.Logger
 	metrics *metrics
-	changed map[time.Time]change // hours that are due again, and since when
+	changed map[time.Time]change // hours that are due, and since when
 	closed  time.Time            // hours before it, and all that follows from them, were up to date
 	looked  time.Time            // when that was, on the wall clock
+	gone    map[time.Time]bool   // hours that were told to be gone
+	sealed  []sealedDay          // days that were told to be entered in vain
 	stage   func(string) error   // called before each step; tests die there
 }
 
-// change is an hour's greatest block of events, when that was first seen, and when the hour was first seen due.
+// change is an hour's greatest block of events, when that was first seen, when the hour was first seen due, and how often its recount
+// has failed.
 type change struct {
 	block      int64
 	since, due time.Time
+	failed     int
 }
 
 // New does no I/O. registry may be nil.
 func New(conn driver.Conn, config Config, log *slog.Logger, registry prometheus.Registerer) *Recounter {
 	return &Recounter{conn: conn, config: config, log: log, metrics: newMetrics(registry), changed: map[time.Time]change{},
-		stage: func(string) error { return nil }}
+		gone: map[time.Time]bool{}, stage: func(string) error { return nil }}
 }
 
 // Report is what a round did.
@@ -95,7 +102,8 @@ type Report struct {
 }
 
 // Round does what is due when every event before asOf is there: hours that closed or changed, the oldest first, then days, then
-// the total, then what nobody reads any more.
+// the total, then what nobody reads any more. An hour that cannot be counted holds up none of the others; it is tried again in the
+// next round.
 func (r *Recounter) Round(ctx context.Context, asOf time.Time) (report Report, err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -103,20 +111,21 @@ func (r *Recounter) Round(ctx context.Context, asOf time.Time) (report Report, e
 		}
 	}()
 	closed := asOf.Add(-r.config.Settle).Truncate(time.Hour)
-	pending, err := r.hours(ctx, closed, &report)
+	due, err := r.dueHours(ctx, closed)
 	if err != nil {
 		return report, err
 	}
-	if report.Hours == 0 && closed.Equal(r.closed) && time.Since(r.looked) < r.config.LookEvery {
-		return report, nil
+	pending, failed := r.hours(ctx, due, &report)
+	if ctx.Err() != nil || report.Hours == 0 && closed.Equal(r.closed) && time.Since(r.looked) < r.config.LookEvery {
+		return report, failed
 	}
 	if err := r.settle(ctx, closed, pending, &report); err != nil {
-		return report, err
+		return report, errors.Join(failed, err)
 	}
 	if !report.More {
 		r.closed, r.looked = closed, time.Now()
 	}
-	return report, nil
+	return report, failed
 }
 
 // settle brings all else up to date with the hours that were recounted, by whomever, and tidies up. pending are those before

@@ -106,7 +106,7 @@ func testLateEventsAreDebounced(t *testing.T, e *engine) {
 	}
 	pass := func(d time.Duration) { // as if that time had gone by
 		c := r.changed[monday]
-		r.changed[monday] = change{c.block, c.since.Add(-d), c.due.Add(-d)}
+		r.changed[monday] = change{block: c.block, since: c.since.Add(-d), due: c.due.Add(-d)}
 	}
 	arrive()
 	report, err := r.Round(t.Context(), asOf)

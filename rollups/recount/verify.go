@@ -31,6 +31,9 @@ func Verify(ctx context.Context, conn driver.Conn, budget time.Duration, progres
 	if err == nil {
 		err = check.total(ctx, conn, budget)
 	}
+	if err == nil {
+		err = check.sealed(ctx, conn)
+	}
 	return check, err
 }
 

@@ -16,4 +16,4 @@ FROM
     WHERE (hour, version) IN arrayZip({hours:Array(DateTime('UTC'))}, {hour_versions:Array(UInt64)}) AND item_type = {type:String} AND item_id IN {ids:Array(String)}
 )
 GROUP BY item_id
-HAVING n > 0
+HAVING sum(views) > 0

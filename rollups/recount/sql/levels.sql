@@ -19,7 +19,7 @@ FROM
         WHERE (hour, version) IN arrayZip({hours:Array(DateTime('UTC'))}, {hour_versions:Array(UInt64)}) AND item_type = {type:String}
     )
     GROUP BY item_id
-    HAVING n > 0
+    HAVING sum(views) > 0
 )
 GROUP BY n
 ORDER BY n DESC

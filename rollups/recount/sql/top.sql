@@ -16,6 +16,6 @@ FROM
     WHERE (hour, version) IN arrayZip({hours:Array(DateTime('UTC'))}, {hour_versions:Array(UInt64)}) AND item_type = {type:String}
 )
 GROUP BY item_id
-HAVING n > 0
+HAVING sum(views) > 0
 ORDER BY n DESC, item_id
 LIMIT {k:UInt32}

@@ -1,0 +1,1 @@
+DROP TABLE topk.exact_heads SYNC

@@ -1,0 +1,210 @@
+package recount
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/internal/clickhouse"
+)
+
+// ReadCovers returns the partitions of [from, until) for each from, as far as it is exact, and of all time before until for a from of
+// 1970: all as the ledgers say at one moment.
+func ReadCovers(ctx context.Context, conn driver.Conn, froms []time.Time, until time.Time) ([]*Cover, error) {
+	l, err := readLedger(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	waiting, err := readWaiting(ctx, conn, l)
+	if err != nil {
+		return nil, err
+	}
+	covers := make([]*Cover, 0, len(froms))
+	for _, from := range froms {
+		var c *Cover
+		if from.Unix() > 0 {
+			c, err = l.cover(from, until)
+		} else {
+			c, err = l.coverTotal(until)
+		}
+		if err != nil {
+			return nil, err
+		}
+		c.First, c.Revised = l.first(), l.revised(from, c.Until)
+		c.wait(waiting)
+		covers = append(covers, c)
+	}
+	return covers, nil
+}
+
+// waitingHour is an hour of the ledger for which events came after its recount.
+type waitingHour struct {
+	hour  time.Time
+	block int64             // events up to it are counted
+	late  map[string]uint64 // events by item type, repeats and flagged ones included
+}
+
+// readWaiting finds out for which hours of the ledger events came since, and how many.
+func readWaiting(ctx context.Context, conn driver.Conn, l *ledger) ([]waitingHour, error) {
+	var waiting []waitingHour
+	err := questions.Read(ctx, conn, "waiting_hours", nil, askBudget, func(rows driver.Rows) error {
+		w := waitingHour{late: map[string]uint64{}}
+		err := rows.Scan(&w.hour, &w.block)
+		w.hour = w.hour.UTC()
+		waiting = append(waiting, w)
+		return err
+	})
+	waiting = slices.DeleteFunc(waiting, func(w waitingHour) bool { return !l.holds(w.hour) })
+	if err != nil || len(waiting) == 0 {
+		return nil, err
+	}
+	hours, blocks := make([]time.Time, len(waiting)), make([]int64, len(waiting))
+	for i, w := range waiting {
+		hours[i], blocks[i] = w.hour, w.block
+	}
+	p := clickhouse.Parameters{"hours": hours, "blocks": blocks}
+	err = questions.Read(ctx, conn, "late_events", p, askBudget, func(rows driver.Rows) error {
+		var hour time.Time
+		var itemType string
+		var events uint64
+		err := rows.Scan(&hour, &itemType, &events)
+		for _, w := range waiting {
+			if w.hour.Equal(hour) {
+				w.late[itemType] = events
+			}
+		}
+		return err
+	})
+	return waiting, err
+}
+
+// holds says whether an hour is entered, and not sealed with its day.
+func (l *ledger) holds(hour time.Time) bool {
+	for i := range l.days {
+		if d := &l.days[i]; d.day.Equal(hour.Truncate(day)) {
+			return slices.ContainsFunc(d.hours, func(h ledgerHour) bool { return h.at.Equal(hour) })
+		}
+	}
+	return false
+}
+
+// wait notes what is late for the hours of the cover.
+func (c *Cover) wait(waiting []waitingHour) {
+	c.Late = map[string]Late{}
+	for _, w := range waiting {
+		if w.hour.Before(c.From) || !w.hour.Before(c.Until) {
+			continue
+		}
+		for itemType, events := range w.late {
+			late := c.Late[itemType]
+			c.Late[itemType] = Late{append(late.Hours, w.hour), late.Events + events}
+		}
+	}
+}
+
+// first is the first hour that is entered, or day that is sealed; zero when nothing is.
+func (l *ledger) first() time.Time {
+	switch {
+	case len(l.days) == 0:
+		return time.Time{}
+	case len(l.days[0].hours) > 0:
+		return l.days[0].hours[0].at
+	default:
+		return l.days[0].day
+	}
+}
+
+// revised says whether an hour of [from, until) was counted again since the last but one of it was entered.
+func (l *ledger) revised(from, until time.Time) bool {
+	last := until.Add(-2 * time.Hour)
+	var entered time.Time
+	for i := range l.days {
+		for _, h := range l.days[i].hours {
+			if since := h.version.since; !h.at.Before(last) && h.at.Before(until) && (entered.IsZero() || since.Before(entered)) {
+				entered = since
+			}
+		}
+	}
+	if entered.IsZero() {
+		return false
+	}
+	for i := range l.days {
+		for _, h := range l.days[i].hours {
+			if h.corrected && !h.at.Before(from) && h.at.Before(until) && !h.version.since.Before(entered) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Exact is up to when every hour is recounted, as far as the cover goes; nil when none is.
+func (c *Cover) Exact() *time.Time {
+	if c.ExactUntil.Unix() <= 0 {
+		return nil
+	}
+	until := earlier(c.ExactUntil, c.Until)
+	return &until
+}
+
+// Empty says that the cover has no partition.
+func (c *Cover) Empty() bool { return c.Partitions() == 0 }
+
+// Part names one partition of exact counts, which never changes.
+type Part struct {
+	Table   string // hour, day or total
+	Bucket  int64  // its start, in epoch seconds; 0 for total
+	Version uint64
+}
+
+// Parts are the partitions that a cover adds up, and those that it takes away.
+func (c *Cover) Parts() (added, taken []Part) {
+	parts := func(table string, buckets []time.Time, versions []uint64) (all []Part) {
+		for i, bucket := range buckets {
+			all = append(all, Part{table, bucket.Unix(), versions[i]})
+		}
+		return all
+	}
+	added = slices.Concat(parts("hour", c.hours, c.hour), parts("day", c.days, c.day))
+	if c.total != 0 {
+		added = append(added, Part{Table: "total", Version: c.total})
+	}
+	return added, parts("day", c.less, c.lessDay)
+}
+
+// Cover is of the partition alone.
+func (p Part) Cover() *Cover {
+	bucket, version := []time.Time{time.Unix(p.Bucket, 0).UTC()}, []uint64{p.Version}
+	switch p.Table {
+	case "hour":
+		return &Cover{hours: bucket, hour: version}
+	case "day":
+		return &Cover{days: bucket, day: version}
+	default:
+		return &Cover{total: p.Version}
+	}
+}
+
+// Equal says whether two covers are the same partitions of the same time.
+func (c *Cover) Equal(other *Cover) bool {
+	added, taken := c.Parts()
+	otherAdded, otherTaken := other.Parts()
+	return slices.Equal(added, otherAdded) && slices.Equal(taken, otherTaken) && c.Until.Equal(other.Until) && c.From.Equal(other.From)
+}
+
+// Totals are views of all items by item type, of the busiest types. A type without views is left out. Two types as busy are ordered by name.
+func (c *Cover) Totals(ctx context.Context, conn driver.Conn, most int, budget time.Duration) (map[string]uint64, error) {
+	totals := map[string]uint64{}
+	p := c.parameters()
+	p["most"] = most
+	err := questions.Read(ctx, conn, "totals", p, budget, func(rows driver.Rows) error {
+		var itemType string
+		var views uint64
+		err := rows.Scan(&itemType, &views)
+		totals[itemType] = views
+		return err
+	})
+	return totals, err
+}
