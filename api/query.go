@@ -15,8 +15,9 @@ import (
 
 // query is what a request for a list asks for.
 type query struct {
-	key list.Key
-	k   int
+	key     list.Key
+	k       int
+	require string // what the list must be: requireExact, requireCertified, or nothing
 }
 
 // Query parameters of a list. Those of sliceParameters are known, and answered once slices are published.
@@ -24,6 +25,7 @@ const (
 	parameterItemType = "item_type"
 	parameterWindow   = "window"
 	parameterK        = "k"
+	parameterRequire  = "require"
 )
 
 var sliceParameters = []string{"country", "category", "language", "slice"}
@@ -99,11 +101,16 @@ func (q *query) set(name, value string) error {
 		q.key.Window = window.Name
 	case name == parameterK:
 		return setK(&q.k, value)
+	case name == parameterRequire:
+		if value != requireExact && value != requireCertified {
+			return fmt.Errorf("%q is not %s or %s", shorten(value), requireExact, requireCertified)
+		}
+		q.require = value
 	case slices.Contains(sliceParameters, name):
 		return fmt.Errorf("lists of a slice are not published yet; without it the list is of slice %s", list.GlobalSlice)
 	default:
-		return fmt.Errorf("the parameter is not known; known are %s, %s and %s",
-			parameterItemType, parameterWindow, parameterK)
+		return fmt.Errorf("the parameter is not known; known are %s, %s, %s and %s",
+			parameterItemType, parameterWindow, parameterK, parameterRequire)
 	}
 	return nil
 }

@@ -41,6 +41,9 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 	if !ok {
 		return s.neverPublished(c, lists, q)
 	}
+	if p := refuse(found.list, q); p != nil {
+		return p
+	}
 	page, err := found.page(q.k, found.stale(now))
 	if err != nil {
 		return err
@@ -92,6 +95,9 @@ func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error 
 		return problem.New(http.StatusNotFound, fmt.Sprintf("unknown item_type %q; known: %s",
 			q.key.ItemType, joinSome(lists.types)))
 	}
+	if q.require != "" {
+		return problem.New(http.StatusPreconditionFailed, reason)
+	}
 	body, err := marshal(&unpublishedList{
 		ItemType: q.key.ItemType, Window: q.key.Window, Slice: q.key.Slice,
 		Method: list.MethodVerified, Partial: []string{}, Reason: reason, Items: []list.Item{},
@@ -135,7 +141,7 @@ func badRequest(mistakes []problem.Error) *problem.Problem {
 // plain answers a plain request with what topK would, or leaves it to topK.
 func (s *Server) plain(p *plainRequest, now time.Time) (head, body []byte, status int, ok bool) {
 	lists := s.memory.load()
-	if lists == nil {
+	if lists == nil || p.query.require != "" {
 		return nil, nil, 0, false
 	}
 	found := lists.lists[p.query.key]

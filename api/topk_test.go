@@ -38,6 +38,7 @@ func TestServes(t *testing.T) {
 	t.Run("gzip", func(t *testing.T) { compressed(t, api) })
 	t.Run("many k", func(t *testing.T) { manyK(t, api) })
 	t.Run("unusual ids", func(t *testing.T) { unusualIDs(t, db, api) })
+	t.Run("what a request requires", func(t *testing.T) { requires(t, db, api) })
 	t.Run("health and metrics", func(t *testing.T) { healthAndMetrics(t, api) })
 	t.Run("a body that is no list", func(t *testing.T) { unreadableBody(t, db, api) })
 	t.Run("rollback and withdrawal", func(t *testing.T) { rollback(t, db, api) })

@@ -4,8 +4,8 @@ package list
 //
 // Every position kept must surely beat everything left out: its Lower exceeds Floor, which bounds each item that is not in
 // Items, and the counts of the positions behind k. Equality with Floor proves nothing, because an item that was never
-// named could have that many views and the smaller id. Equality with a listed position is enough where MaxOvercount is 0:
-// both counts are then exact, and the order between them is total. A list with fewer than k items is whole only if no
+// named could have that many views and the smaller id. Equality with a listed position is enough where MaxOvercount is 0 and
+// nothing is to be added: both counts are then exact, and the order between them is total. A list with fewer than k items is whole only if no
 // other item has a view. An estimated item may have none itself, and then does not belong either.
 func (l *List) CertifiedTo(k int) bool {
 	if k > len(l.Items) || l.Floor == 0 && k == len(l.Items) {
@@ -18,11 +18,11 @@ func (l *List) CertifiedTo(k int) bool {
 	if least <= l.Floor {
 		return false
 	}
-	if l.MaxOvercount == 0 {
+	if l.MaxOvercount == 0 && len(l.Partial) == 0 {
 		return true
 	}
 	for _, item := range l.Items[k:] {
-		if least <= item.Count {
+		if least <= item.Upper {
 			return false
 		}
 	}

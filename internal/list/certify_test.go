@@ -37,7 +37,9 @@ func TestCertifiedToIsTrueOnlyWhenProven(t *testing.T) {
 		"a tie of exact counts is ordered":  {List{Items: exact(5, 4, 4), Floor: 3}, 2, true},
 		"a tie of bounds is not":            {List{Items: less(1, 5, 4, 3), Floor: 1, MaxOvercount: 1}, 2, false},
 		"bounds that do not meet":           {List{Items: less(1, 9, 8, 3), Floor: 1, MaxOvercount: 1}, 2, true},
-		"a low bound high up":               {List{Items: []Item{{Count: 9, Lower: 2}, {Count: 8, Lower: 8}, {Count: 3}}, MaxOvercount: 7}, 2, false},
+		"a low bound high up":               {List{Items: []Item{{Count: 9, Lower: 2, Upper: 9}, {Count: 8, Lower: 8, Upper: 8}, {Count: 3, Upper: 3}}, MaxOvercount: 7}, 2, false},
+		"what is waiting may be more":       {List{Items: []Item{{Count: 5, Lower: 5, Upper: 7}, {Count: 4, Lower: 4, Upper: 6}}, Floor: 2, Partial: []string{"an hour"}}, 1, false},
+		"what is waiting is little":         {List{Items: []Item{{Count: 9, Lower: 9, Upper: 11}, {Count: 4, Lower: 4, Upper: 6}}, Floor: 2, Partial: []string{"an hour"}}, 1, true},
 	} {
 		require.Equal(t, c.want, c.list.CertifiedTo(c.k), name)
 	}

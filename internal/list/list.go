@@ -31,7 +31,7 @@ type List struct {
 	PublishedAt  time.Time  `json:"published_at"`
 	Revised      bool       `json:"revised"`
 	Stale        bool       `json:"stale"`
-	Partial      []string   `json:"partial"`
+	Partial      []string   `json:"partial"`          // hours before ExactUntil for which events came that are not counted yet
 	Reason       string     `json:"reason,omitempty"` // why Items is empty
 	Items        []Item     `json:"items"`
 }
