@@ -27,7 +27,7 @@ func every(window string) time.Duration {
 // cacheControl is the header for lists of a window.
 func cacheControl(window string) string {
 	age := maxMaxAge
-	if w, err := list.ParseWindow(window); err == nil {
+	if w, err := list.ParseWindow(window); err == nil && w.Length > 0 {
 		age = min(max(w.Length/maxAgeShare, minMaxAge), maxMaxAge)
 	}
 	return "public, max-age=" + strconv.Itoa(int(age/time.Second))

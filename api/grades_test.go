@@ -115,6 +115,7 @@ func TestGradesAreFollowed(t *testing.T) {
 	defer func() { require.NoError(t, conn.Close(context.Background())) }()
 	f := &follower{graded: &gradeMemory{}, memory: &memory{}, log: slog.New(slog.DiscardHandler)}
 	f.metrics = newMetrics(prometheus.NewRegistry(), f.memory, time.Now)
+	f.charts = newChartMemory(f.metrics)
 	held := func() []grade.Shown { return *f.graded.shown.Load() }
 	require.NoError(t, f.reload(t.Context(), conn, nil))
 	require.Len(t, held(), 1)

@@ -33,10 +33,10 @@ func benchRate(b *testing.B) int {
 	return rate
 }
 
-// landBench starts engines and lands the events.
-func landBench(b *testing.B) (e *engines, start time.Time) {
+// benchEngines are a ClickHouse and a PostgreSQL with the schema.
+func benchEngines(b *testing.B) *engines {
 	b.Helper()
-	e = &engines{ClickHouse: enginetest.StartClickHouse(b, ""), postgres: enginetest.StartPostgres(b)}
+	e := &engines{ClickHouse: enginetest.StartClickHouse(b, ""), postgres: enginetest.StartPostgres(b)}
 	migrator, err := migrations.New(migrations.Config{ClickHouse: e.DSN, Postgres: e.postgres, LockWait: time.Minute}, quiet())
 	require.NoError(b, err)
 	_, err = migrator.Up(b.Context())
@@ -44,6 +44,13 @@ func landBench(b *testing.B) (e *engines, start time.Time) {
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, e.conn.Close()) })
+	return e
+}
+
+// landBench starts engines and lands the events.
+func landBench(b *testing.B) (e *engines, start time.Time) {
+	b.Helper()
+	e = benchEngines(b)
 	start = e.newDay().Add(time.Hour)
 	for second := range benchSeconds {
 		landSecond(b, e, start, second, benchRate(b))
@@ -56,7 +63,7 @@ func landBench(b *testing.B) (e *engines, start time.Time) {
 func BenchmarkBuild(b *testing.B) {
 	e, start := landBench(b)
 	landed := benchSeconds
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		b.Run(w.Name, func(b *testing.B) {
 			took := map[string]time.Duration{}
 			metered := meter(b, e)

@@ -92,31 +92,44 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	if q.from.Before(b.keptSince) {
 		return nil, fmt.Errorf("build %s at %s: %w", window.Name, asOf.Format(time.RFC3339), ErrNotKept)
 	}
-	if window.Length > list.Windows[0].Length {
+	if window.Length > list.Live[0].Length {
 		ctx = clickhouse.Patient(ctx)
 	}
 	var err error
-	if q.types, err = b.recentTypes(ctx, asOf); err != nil || len(q.types) == 0 {
+	if q.types, err = b.recentTypes(ctx, asOf, asOf.Add(-typesSince)); err != nil || len(q.types) == 0 {
 		return nil, err
 	}
-	started := time.Now()
-	if err = b.begin(ctx, &q); err != nil {
-		return nil, err
-	}
-	started = b.took(q, stepDuplicates, started)
-	found, err := b.ask(ctx, q)
+	found, err := b.answer(ctx, q, nil)
 	if err != nil {
 		return nil, err
+	}
+	return b.assemble(q, found), nil
+}
+
+// answer finds out all that the lists of a question need. widen may add items to those that are to be counted; it may be nil.
+func (b *Builder) answer(ctx context.Context, q question, widen widening) (answers, error) {
+	started := time.Now()
+	if err := b.begin(ctx, &q); err != nil {
+		return answers{}, err
+	}
+	started = b.took(q, stepDuplicates, started)
+	found, err := b.ask(ctx, q, widen)
+	if err != nil {
+		return answers{}, err
 	}
 	started = started.Add(found.took)
 	landed, err := readLanded(ctx, b.conn, q.types, span{q.from, q.asOf})
 	if err != nil {
-		return nil, err
+		return answers{}, err
 	}
 	landed.raise(found.counted.beyond)
+	found.repeats, found.late = found.distinct.repeats(q, landed), landed.since(q)
 	b.took(q, stepDuplicates, started)
-	return b.assemble(q, found.named, found.counted, found.distinct.repeats(q, landed), landed.since(q)), nil
+	return found, nil
 }
+
+// widening adds items to the candidates.
+type widening func(named map[string]*nomination) map[string]*nomination
 
 // begin reads what had landed, and once more at the end of a build: views that arrive in between can only widen the bounds.
 // Names of summaries are read beside.
@@ -138,12 +151,14 @@ type answers struct {
 	named    map[string]*nomination
 	counted  counts
 	distinct distincts
-	took     time.Duration // naming and counting
+	took     time.Duration     // naming and counting
+	repeats  map[string]uint64 // by item type: how many of the views were sent more than once
+	late     map[string]uint64 // by item type: how many landed while it was counted; an item that was not named may have them all
 }
 
 // ask counts distinct events beside naming and counting the candidates, and reads new seconds of those of the last build beside
 // naming: neither needs the other.
-func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
+func (b *Builder) ask(ctx context.Context, q question, widen widening) (a answers, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		a.distinct, err = b.duplicates.distinct(ctx, q)
@@ -157,6 +172,9 @@ func (b *Builder) ask(ctx context.Context, q question) (a answers, err error) {
 		ahead := <-reading
 		if err != nil {
 			return err
+		}
+		if widen != nil {
+			a.named = widen(a.named)
 		}
 		started := b.took(q, stepNominate, began)
 		if a.counted, err = b.count(ctx, q, a.named, ahead); err != nil {
@@ -186,22 +204,22 @@ func (b *Builder) took(q question, step string, started time.Time) time.Time {
 	return now
 }
 
-// recentTypes asks for item types now and then. It always asks while none is known.
-func (b *Builder) recentTypes(ctx context.Context, asOf time.Time) ([]string, error) {
+// recentTypes asks for the item types that had views since, now and then. It always asks while none is known.
+func (b *Builder) recentTypes(ctx context.Context, asOf, since time.Time) ([]string, error) {
 	if len(b.types) > 0 && time.Since(b.typesAsked) < typesAgain {
 		return b.types, nil
 	}
 	began := time.Now()
-	types, err := b.itemTypes(ctx, asOf)
+	types, err := b.itemTypes(ctx, asOf, since)
 	if err == nil {
 		b.types, b.typesAsked = types, began
 	}
 	return types, err
 }
 
-func (b *Builder) itemTypes(ctx context.Context, asOf time.Time) ([]string, error) {
+func (b *Builder) itemTypes(ctx context.Context, asOf, since time.Time) ([]string, error) {
 	var types []string
-	p := parameters{"slice": list.GlobalSlice, "since": asOf.Add(-typesSince), "until": asOf, "types": maxItemTypes}
+	p := parameters{"slice": list.GlobalSlice, "since": since, "until": asOf, "types": maxItemTypes}
 	err := read(ctx, b.conn, "item_types", p, questionBudget, func(r driver.Rows) error {
 		var name string
 		if err := r.Scan(&name); err != nil {
@@ -232,18 +250,17 @@ func (c counts) step() string {
 // interval holds the views of an item as landed, duplicates that clients sent included.
 type interval struct{ lower, upper uint64 }
 
-// assemble orders what was counted. repeats is, per item type, how many of the views were sent more than once; late, how many
-// landed while it was counted: an item that was not named may have them all.
-func (b *Builder) assemble(q question, named map[string]*nomination, c counts, repeats, late map[string]uint64) []*list.List {
+// assemble orders what was counted.
+func (b *Builder) assemble(q question, found answers) []*list.List {
 	lists := make([]*list.List, 0, len(q.types))
 	for _, itemType := range q.types {
 		l := &list.List{ItemType: itemType, Window: q.window.Name, Slice: list.GlobalSlice, From: q.from, AsOf: q.asOf,
-			Method: c.method, Total: c.totals[itemType], Partial: []string{}, MaxOvercount: repeats[itemType]}
-		l.Floor = late[itemType]
-		if n := named[itemType]; n != nil {
+			Method: found.counted.method, Total: found.counted.totals[itemType], Partial: []string{}, MaxOvercount: found.repeats[itemType]}
+		l.Floor = found.late[itemType]
+		if n := found.named[itemType]; n != nil {
 			l.Floor += n.unseen
 		}
-		fill(l, c.counts[itemType], repeats[itemType])
+		fill(l, found.counted.counts[itemType], found.repeats[itemType])
 		if !l.Certified {
 			b.deep = deepBuilds
 		}

@@ -36,7 +36,7 @@ func testEleventhEverywhereFirstInTotal(t *testing.T, e *engines) {
 		}
 		e.land(t, wire.CountsTopic, e.message(rows...))
 	}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		l := build(t, e.builder(), w.Name, "video", start.Add(time.Minute))
 		require.Equal(t, "eleventh", l.Items[0].ItemID, w.Name)
 		require.Equal(t, uint64(396), l.Items[0].Count)
@@ -76,12 +76,12 @@ func testReplaysChangeNothing(t *testing.T, e *engines) {
 	e.land(t, wire.CountsTopic, messages...)
 	asOf, b := start.Add(7*time.Minute+21*time.Second), e.builder()
 	before := map[string]string{}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		before[w.Name] = show(build(t, b, w.Name, "video", asOf))
 	}
 	e.land(t, wire.CountsTopic, messages[3])
 	e.land(t, wire.CountsTopic, messages[7])
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		require.Equal(t, before[w.Name], show(build(t, b, w.Name, "video", asOf)), w.Name)
 		l := build(t, e.builder(func(c *BuilderConfig) { c.VerifyTimeout = time.Nanosecond }), w.Name, "video", asOf)
 		require.Equal(t, list.MethodEstimated, l.Method)

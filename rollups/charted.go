@@ -6,18 +6,8 @@ import (
 	"time"
 )
 
-// How often the worker looks for days to chart: a look costs some 40 ms, and recorded days may pass in a second.
-const (
-	chartEvery      = 10 * time.Second
-	chartEveryEvent = time.Second
-)
-
-func (c Config) chartEvery() time.Duration {
-	if c.Clock == ClockEvent {
-		return chartEveryEvent
-	}
-	return chartEvery
-}
+// chartEvery is how often the worker looks for days to chart. A look costs some 40 ms of one core.
+const chartEvery = 10 * time.Second
 
 // charted remembers, on the event clock, what the last round of charts has left to do.
 type charted struct {
@@ -40,11 +30,11 @@ func (c *charted) eventsNotBefore(asOf time.Time, life time.Duration) time.Time 
 
 // chart makes day charts while this worker leads. It fails into the next round: charts that were made stay.
 func (w *Worker) chart(ctx context.Context, l *leader) {
-	wait, every := backoff{}, w.config.chartEvery()
+	wait := backoff{}
 	for ctx.Err() == nil {
 		line := w.line.Load()
 		if line == nil || !line.ready() {
-			pause(ctx, every)
+			pause(ctx, chartEvery)
 			continue
 		}
 		report, err := w.charts.Round(ctx, l.do, line.asOf)
@@ -60,7 +50,7 @@ func (w *Worker) chart(ctx context.Context, l *leader) {
 		}
 		wait.reset()
 		if !report.More {
-			pause(ctx, every)
+			w.rest(ctx, line.asOf, chartEvery)
 		}
 	}
 }

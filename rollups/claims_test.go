@@ -140,7 +140,7 @@ func requireClaims(t *testing.T, l *list.List, truth map[string]uint64) {
 	for _, item := range l.Items {
 		n := truth[item.ItemID]
 		listed[item.ItemID] = true
-		if item.Count < n || item.Count > n+l.MaxOvercount || item.Lower > n || item.Upper < n {
+		if item.Count < n && len(l.Partial) == 0 || item.Count > n+l.MaxOvercount || item.Lower > n || item.Upper < n {
 			require.Fail(t, "a claim is false", "%+v of a list with max_overcount %d: the truth is %d", item, l.MaxOvercount, n)
 		}
 	}
@@ -207,7 +207,7 @@ func testClaims(t *testing.T, e *engines) {
 			exact, sketches := e.builder(), e.builder(func(c *BuilderConfig) { c.VerifyTimeout = time.Nanosecond })
 			asOf := start.Add(time.Duration(s.length-s.length/9) * time.Second)
 			before := map[string]string{}
-			for _, w := range list.Windows {
+			for _, w := range list.Live {
 				truth := a.truth(asOf.Add(-w.Length), asOf)
 				l := build(t, exact, w.Name, "video", asOf)
 				require.Equal(t, list.MethodVerified, l.Method)
@@ -236,7 +236,7 @@ func testClaims(t *testing.T, e *engines) {
 					done, err = compact(t.Context(), e.conn, g, asOf)
 					require.NoError(t, err)
 				}
-				for _, w := range list.Windows {
+				for _, w := range list.Live {
 					l := build(t, exact, w.Name, "video", asOf)
 					requireClaims(t, l, a.truth(asOf.Add(-w.Length), asOf))
 					require.Equal(t, before[w.Name], show(l), "after combining into %s", g.table)
@@ -258,7 +258,7 @@ func testOrderChangesNothing(t *testing.T, e *engines) {
 		a := s.make(e, "video", start)
 		a.arrive(t, e, s, 100+order)
 		text := ""
-		for _, w := range list.Windows {
+		for _, w := range list.Live {
 			text += show(build(t, e.builder(), w.Name, "video", start.Add(371*time.Second)))
 		}
 		lists = append(lists, text)

@@ -32,13 +32,14 @@ type Config struct {
 	IngestorTimeout time.Duration // how far behind a partition's newest record an ingestor is taken for dead
 	Builder         BuilderConfig
 	Every           map[string]time.Duration // least time between two builds of a window, by window
+	EveryLong       time.Duration            // the same of the long windows, which are built together
 	KeepVersions    map[string]time.Duration // how long old versions of a window's lists stay, by window
 	KeepCounts      time.Duration            // life of landed counts and identities, in event time
 	KeepSketches    time.Duration            // life of the summaries of minutes
-	KeepEvents      time.Duration            // life of raw events; they stay until they have been recounted
+	KeepEvents      time.Duration            // life of raw events, longer than the ingestor takes late ones; they stay until they have been recounted
 	Recount         recount.Config           // how hours become exact
-	Charts          charts.Config            // which day charts are made
 	Grades          grades.Config            // how long lists are kept for it, and what became of them
+	Charts          charts.Config            // which day charts are made
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -52,20 +53,22 @@ func DefaultConfig() Config {
 		IngestorTimeout: 15 * time.Second,
 		Builder:         BuilderConfig{VerifyTimeout: 10 * time.Second, DuplicateRows: 1_000_000},
 		Every:           map[string]time.Duration{"1m": 500 * time.Millisecond, "5m": 20 * time.Second, "1h": 45 * time.Second},
-		KeepVersions:    map[string]time.Duration{"1m": 10 * time.Minute, "5m": time.Hour, "1h": time.Hour},
-		KeepCounts:      4 * time.Hour,
-		KeepSketches:    48 * time.Hour,
-		KeepEvents:      30 * 24 * time.Hour,
-		Recount:         recount.DefaultConfig(),
-		Charts:          charts.DefaultConfig(),
-		Grades:          grades.DefaultConfig(),
+		EveryLong:       45 * time.Second,
+		KeepVersions: map[string]time.Duration{"1m": 10 * time.Minute, "5m": time.Hour, "1h": time.Hour,
+			"24h": time.Hour, "7d": time.Hour, "30d": time.Hour, "all": time.Hour},
+		KeepCounts:   4 * time.Hour,
+		KeepSketches: 48 * time.Hour,
+		KeepEvents:   30 * 24 * time.Hour,
+		Recount:      recount.DefaultConfig(),
+		Grades:       grades.DefaultConfig(),
+		Charts:       charts.DefaultConfig(),
 	}
 }
 
 // longestWindow must lie within what is kept, with an hour to spare: partitions are hours.
 func longestWindow() time.Duration {
 	var longest time.Duration
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		longest = max(longest, w.Length)
 	}
 	return longest
@@ -103,10 +106,15 @@ func (c Config) Validate() error {
 	if c.Builder.VerifyTimeout <= 0 {
 		wrong("verify-timeout: %s is not positive", c.Builder.VerifyTimeout)
 	}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		if c.Every[w.Name] < 100*time.Millisecond {
 			wrong("every %s: %s is shorter than 100ms", w.Name, c.Every[w.Name])
 		}
+	}
+	if c.EveryLong < 100*time.Millisecond {
+		wrong("every long: %s is shorter than 100ms", c.EveryLong)
+	}
+	for _, w := range list.Windows {
 		if c.KeepVersions[w.Name] < time.Minute {
 			wrong("keep-versions %s: %s is shorter than 1m, in which readers may still ask for a version", w.Name, c.KeepVersions[w.Name])
 		}
@@ -117,5 +125,13 @@ func (c Config) Validate() error {
 	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
 	}
-	return errors.Join(append(mistakes, c.Recount.Validate(c.KeepEvents), c.Grades.Validate(), c.Charts.Validate())...)
+	for _, err := range []error{c.Recount.Validate(c.KeepEvents), c.Grades.Validate()} {
+		if err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	if err := c.Charts.Validate(); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	return errors.Join(mistakes...)
 }

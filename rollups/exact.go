@@ -9,19 +9,8 @@ import (
 	"topk/rollups/recount"
 )
 
-// The worker looks for hours that closed or changed so often. A look costs some 15 ms of one core. Recorded data comes as fast
-// as it is read.
-const (
-	recountEvery      = 5 * time.Second
-	recountEveryEvent = time.Second
-)
-
-func (c Config) recountEvery() time.Duration {
-	if c.Clock == ClockEvent {
-		return recountEveryEvent
-	}
-	return recountEvery
-}
+// recountEvery is how often the worker looks for hours that closed or changed. A look costs some 15 ms of one core.
+const recountEvery = 5 * time.Second
 
 // recounted remembers, on the event clock, what the last round of recounts has left to do.
 type recounted struct{ round atomic.Pointer[round] }
@@ -63,7 +52,7 @@ func (w *Worker) recount(ctx context.Context) {
 	for ctx.Err() == nil {
 		line := w.line.Load()
 		if line == nil || !line.ready() {
-			pause(ctx, w.config.recountEvery())
+			pause(ctx, recountEvery)
 			continue
 		}
 		report, err := w.exact.Round(clickhouse.Patient(ctx), line.asOf)
@@ -77,7 +66,7 @@ func (w *Worker) recount(ctx context.Context) {
 		wait.reset()
 		w.recounted.note(line.asOf, report)
 		if !report.More {
-			pause(ctx, w.config.recountEvery())
+			w.rest(ctx, line.asOf, recountEvery)
 		}
 	}
 }

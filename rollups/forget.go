@@ -38,28 +38,35 @@ func forget(ctx context.Context, conn *pgx.Conn, window string, made []string, a
 // forget lets go of item types that made, the lists of asOf, has none of: at once what this worker holds of them, and from
 // time to time the pointers to their last lists.
 func (p *publisher) forget(ctx context.Context, made []*list.List, asOf time.Time) error {
-	types := make([]string, 0, len(made)) // never nil, which PostgreSQL would take for an unknown set
-	still := make(map[string]bool, len(made))
+	still := make(map[list.Key]bool, len(made))
 	for _, l := range made {
-		types = append(types, l.ItemType)
-		still[l.ItemType] = true
+		still[l.Key()] = true
 	}
-	for itemType := range p.last {
-		if !still[itemType] {
-			delete(p.last, itemType)
-			p.worker.metrics.forget(itemType, p.window.Name)
+	for key := range p.last {
+		if !still[key] {
+			delete(p.last, key)
+			p.worker.metrics.forget(key.ItemType, key.Window)
 		}
 	}
 	if asOf.Sub(p.forgot) < forgetEvery {
 		return nil
 	}
-	err := p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		forgotten, err := forget(ctx, conn, p.window.Name, types, asOf)
-		p.worker.metrics.forgotten.Add(float64(forgotten))
-		return err
-	})
-	if err == nil {
-		p.forgot = asOf
+	for _, w := range p.windows {
+		types := make([]string, 0, len(made)) // never nil, which PostgreSQL would take for an unknown set
+		for _, l := range made {
+			if l.Window == w.Name {
+				types = append(types, l.ItemType)
+			}
+		}
+		err := p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+			forgotten, err := forget(ctx, conn, w.Name, types, asOf)
+			p.worker.metrics.forgotten.Add(float64(forgotten))
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	p.forgot = asOf
+	return nil
 }

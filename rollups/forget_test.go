@@ -60,7 +60,7 @@ func TestItemTypesAreForgotten(t *testing.T) {
 		e.land(t, wire.CountsTopic, e.message(rows...))
 		e.heartbeat(t, at.Add(10*time.Second), 1, 1)
 		e.heartbeat(t, at.Add(11*time.Second), 1, 1)
-		for _, window := range list.Windows {
+		for _, window := range list.Live {
 			eventually(t, window.Name+" is published", func() bool {
 				l := current(t, conn, window.Name)
 				return l != nil && !l.AsOf.Before(at.Add(10*time.Second))
@@ -77,7 +77,7 @@ func TestItemTypesAreForgotten(t *testing.T) {
 	require.Equal(t, []string{"hashtag", "video"}, pointedTypes(t, conn, "1m"), "the last list stays")
 
 	viewed(start.Add(30*time.Hour), "video")
-	for _, window := range list.Windows {
+	for _, window := range list.Live {
 		eventually(t, window.Name+" is forgotten", func() bool { return slices.Equal([]string{"video"}, pointedTypes(t, conn, window.Name)) })
 	}
 	awaitForgotten(t, listening, "hashtag")

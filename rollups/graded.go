@@ -9,12 +9,9 @@ import (
 	"topk/internal/list"
 )
 
-// How often the worker looks whether the time of a list has become exact, by the clock that it follows: recorded data comes as fast
-// as it is read. A look asks two questions of a few milliseconds, and a grade is some ten minutes behind its list anyway.
-const (
-	gradeEveryWall  = 10 * time.Second
-	gradeEveryEvent = time.Second
-)
+// gradeEvery is how often the worker looks whether the time of a list has become exact. A look asks two questions of a few
+// milliseconds, and a grade is some ten minutes behind its list anyway.
+const gradeEvery = 10 * time.Second
 
 // grade compares lists with exact counts while this worker leads. It fails into the next round: what is to be graded is kept.
 func (w *Worker) grade(ctx context.Context, l *leader) {
@@ -23,7 +20,7 @@ func (w *Worker) grade(ctx context.Context, l *leader) {
 	for ctx.Err() == nil {
 		line := w.line.Load()
 		if line == nil || !line.ready() {
-			pause(ctx, w.config.gradeEvery())
+			pause(ctx, gradeEvery)
 			continue
 		}
 		made := map[string]time.Time{}
@@ -39,15 +36,8 @@ func (w *Worker) grade(ctx context.Context, l *leader) {
 			continue
 		}
 		wait.reset()
-		pause(ctx, w.config.gradeEvery())
+		w.rest(ctx, line.asOf, gradeEvery)
 	}
-}
-
-func (c Config) gradeEvery() time.Duration {
-	if c.Clock == ClockEvent {
-		return gradeEveryEvent
-	}
-	return gradeEveryWall
 }
 
 // newMade says of no window yet up to which as_of its lists are behind, in seconds since 1970. What it says later stays true when another

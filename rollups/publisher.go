@@ -11,16 +11,19 @@ import (
 	"topk/internal/list"
 )
 
-// publisher makes the lists of one window, one after another.
+// publisher makes the lists of one window, or of several together, one after another.
 type publisher struct {
 	worker   *Worker
 	leader   *leader
-	window   list.Window
-	builder  *Builder
+	name     string // of the windows in metrics and logs
+	windows  []list.Window
+	reach    time.Duration                                                   // how far back landed counts are read; 0 where they are kept as long as they are needed
+	build    func(ctx context.Context, asOf time.Time) ([]*list.List, error) // all that are made at asOf
 	schedule *schedule
-	last     map[string][]byte // item type -> the list last published
-	forgot   time.Time         // as_of of the last look for lists that are made no more
-	resumed  bool              // the schedule knows of the lists that others have made
+	last     map[list.Key][]byte // the list last published
+	forgot   time.Time           // as_of of the last look for lists that are made no more
+	graded   string              // the window of them that is graded; empty when none is
+	resumed  bool                // the schedule knows of the lists that others have made
 }
 
 // resume tells the schedule up to when lists of the window were made before this worker led: an end that has passed since is made up
@@ -30,7 +33,7 @@ func (p *publisher) resume(ctx context.Context, newest time.Time) error {
 		return nil
 	}
 	return p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		asOf, err := reached(ctx, conn, p.window.Name)
+		asOf, err := reached(ctx, conn, p.graded)
 		if err != nil {
 			return err
 		}
@@ -54,9 +57,11 @@ func (p *publisher) step(ctx context.Context, newest time.Time) error {
 	if err != nil {
 		p.schedule.fail(asOf, err)
 	}
-	p.worker.made[p.window.Name].Store(p.schedule.passed.Unix())
+	if p.graded != "" {
+		p.worker.made[p.graded].Store(p.schedule.passed.Unix())
+	}
 	if err != nil {
-		return fmt.Errorf("make lists of %s at %s: %w", p.window.Name, asOf.Format(time.RFC3339), err)
+		return fmt.Errorf("make lists of %s at %s: %w", p.name, asOf.Format(time.RFC3339), err)
 	}
 	return nil
 }
@@ -64,13 +69,12 @@ func (p *publisher) step(ctx context.Context, newest time.Time) error {
 // run builds for asOf, and publishes what differs from the last lists.
 func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	began := time.Now()
-	p.builder.KeptSince(asOf.Add(-p.worker.config.KeepCounts))
-	lists, err := p.builder.Build(ctx, p.window, asOf)
+	lists, err := p.build(ctx, asOf)
 	if err != nil {
 		return err
 	}
 	// While recorded data flies by, counts that an end needs may be dropped during its build.
-	if newest := p.worker.line.Load().asOf; asOf.Before(newest) && asOf.Add(-p.window.Length).Before(p.worker.keptSince(newest)) {
+	if newest := p.worker.line.Load().asOf; p.reach > 0 && asOf.Before(newest) && asOf.Add(-p.reach).Before(p.worker.keptSince(newest)) {
 		return ErrNotKept
 	}
 	changed := make([]*list.List, 0, len(lists))
@@ -80,7 +84,7 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 		if err != nil {
 			return err
 		}
-		if !bytes.Equal(encoded, p.last[l.ItemType]) {
+		if !bytes.Equal(encoded, p.last[l.Key()]) {
 			changed, bodies = append(changed, l), append(bodies, encoded)
 		}
 	}
@@ -94,11 +98,11 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 		if err != nil {
 			return err
 		}
-		p.worker.metrics.step(p.window.Name, "publish", time.Since(stored))
-		p.worker.metrics.published.WithLabelValues(p.window.Name).Add(float64(published))
+		p.worker.metrics.step(p.name, "publish", time.Since(stored))
+		p.worker.metrics.published.WithLabelValues(p.name).Add(float64(published))
 	}
 	for i, l := range changed {
-		p.last[l.ItemType] = bodies[i]
+		p.last[l.Key()] = bodies[i]
 		p.worker.metrics.list(l)
 	}
 	if err := p.forget(ctx, lists, asOf); err != nil {

@@ -74,7 +74,7 @@ func TestConfigNamesEveryMistake(t *testing.T) {
 	for _, name := range []string{"clickhouse:", "postgres:", "listen:", "clock:", "ingestor-timeout:", "verify-timeout:", "every 1m:", "keep-versions 1h:", "keep-counts:"} {
 		require.ErrorContains(t, err, name)
 	}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		require.Less(t, DefaultConfig().Every[w.Name], w.Every, "%s is overdue after that", w.Name)
 	}
 }

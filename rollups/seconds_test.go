@@ -222,7 +222,7 @@ func testClaimsWhileLanding(t *testing.T, e *engines) {
 	builders := map[uint64]map[string]*Builder{}
 	for _, limit := range []uint64{2_000_000, 4_000, 1} {
 		builders[limit] = map[string]*Builder{}
-		for _, w := range list.Windows {
+		for _, w := range list.Live {
 			b := e.builder(func(c *BuilderConfig) { c.DuplicateRows = limit })
 			b.interpose(func(string) {
 				if r.IntN(6) == 0 {
@@ -239,7 +239,7 @@ func testClaimsWhileLanding(t *testing.T, e *engines) {
 		}
 		before = append([]event(nil), after...)
 		asOf := start.Add(time.Duration(70+step%40) * time.Second)
-		w := list.Windows[step%len(list.Windows)]
+		w := list.Live[step%len(list.Live)]
 		limit := []uint64{2_000_000, 4_000, 1}[r.IntN(3)]
 		l := build(t, builders[limit][w.Name], w.Name, "video", asOf)
 		least, most := truthOf(asOf.Add(-w.Length), asOf, before), truthOf(asOf.Add(-w.Length), asOf, after)

@@ -275,6 +275,6 @@ func (b *Builder) readMarks(ctx context.Context, q question, s span) (map[time.T
 
 // forgetMinutes bounds what is remembered to twice the longest window.
 func (b *Builder) forgetMinutes(asOf time.Time) {
-	oldest := asOf.Add(-2 * list.Windows[len(list.Windows)-1].Length)
+	oldest := asOf.Add(-2 * list.Live[len(list.Live)-1].Length)
 	maps.DeleteFunc(b.minutes, func(m time.Time, _ minuteMark) bool { return m.Before(oldest) })
 }

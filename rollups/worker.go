@@ -25,6 +25,7 @@ const (
 	progressPoll = 50 * time.Millisecond // how often Kafka is asked for commits; ClickHouse is asked only when there are any
 	dueCheck     = 20 * time.Millisecond // how often a window looks whether it is due; no query
 	keepEvery    = 5 * time.Second       // how often minutes are combined and old rows removed
+	restEvent    = time.Second           // least time between two looks for closed time, as recorded data passes
 	firstBackoff = 500 * time.Millisecond
 	lastBackoff  = 10 * time.Second
 )
@@ -42,10 +43,10 @@ type Worker struct {
 	elected   atomic.Int64              // when PostgreSQL last answered, Unix nanoseconds
 	exact     *recount.Recounter
 	recounted recounted
-	charts    *charts.Maker
-	charted   charted
 	grader    *grades.Grader
 	made      map[string]*atomic.Int64 // by window, see newMade
+	charts    *charts.Maker
+	charted   charted
 	gatherer  prometheus.Gatherer
 }
 
@@ -66,8 +67,9 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 		return nil, errors.Join(err, conn.Close())
 	}
 	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
-		exact: recount.New(conn, config.Recount, log, registry), charts: charts.New(conn, config.Charts, log, registry),
-		grader: grades.New(conn, config.Grades, list.Windows, log, grades.NewMetrics(registry)), made: newMade()}, nil
+		exact:  recount.New(conn, config.Recount, log, registry),
+		grader: grades.New(conn, config.Grades, list.Windows, log, grades.NewMetrics(registry)), made: newMade(),
+		charts: charts.New(conn, config.Charts, log, registry)}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -156,31 +158,73 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	defer l.release()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.hold(ctx, func() { w.elected.Store(time.Now().UnixNano()) }) })
-	for _, window := range list.Windows {
-		group.Go(func() error { w.publishWindow(ctx, l, window); return nil })
+	for _, p := range w.publishers(l) {
+		group.Go(func() error { w.publish(ctx, p); return nil })
 	}
 	group.Go(func() error { w.keep(ctx, l); return nil })
 	group.Go(func() error { w.recount(ctx); return nil })
-	group.Go(func() error { w.chart(ctx, l); return nil })
 	group.Go(func() error { w.grade(ctx, l); return nil })
+	group.Go(func() error { w.chart(ctx, l); return nil })
 	if err := group.Wait(); err != nil {
 		w.log.Warn("this worker no longer leads", "error", err)
 	}
 }
 
-// publishWindow publishes the lists of one window whenever they are due. Windows do not wait for one another.
-func (w *Worker) publishWindow(ctx context.Context, l *leader, window list.Window) {
-	p := &publisher{
-		worker: w, leader: l, window: window, last: map[string][]byte{},
-		builder:  NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step),
-		schedule: newSchedule(w.config.Every[window.Name], grade.Period(window.Name), w.config.Clock),
+// rest is the pause between two looks for closed time. Under ClockEvent hours pass in no time, so it ends once as_of has moved, after a
+// second.
+func (w *Worker) rest(ctx context.Context, asOf time.Time, every time.Duration) {
+	if w.config.Clock != ClockEvent {
+		pause(ctx, every)
+		return
 	}
+	pause(ctx, restEvent)
+	for waited := restEvent; waited < every && w.line.Load().asOf.Equal(asOf) && ctx.Err() == nil; waited += dueCheck {
+		pause(ctx, dueCheck)
+	}
+}
+
+// publishers make the lists of each live window by itself, and those of all long ones together.
+func (w *Worker) publishers(l *leader) []*publisher {
+	all := make([]*publisher, 0, len(list.Live)+1)
+	for _, window := range list.Live {
+		builder := NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step)
+		all = append(all, &publisher{name: window.Name, windows: []list.Window{window}, reach: window.Length,
+			schedule: newSchedule(w.config.Every[window.Name], grade.Period(window.Name), w.config.Clock),
+			build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
+				builder.KeptSince(asOf.Add(-w.config.KeepCounts))
+				return builder.Build(ctx, window, asOf)
+			}})
+	}
+	long := NewLong(w.conn, NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step), w.config.Recount.KeepVersions)
+	all = append(all, &publisher{name: longName, windows: list.Long,
+		build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
+			long.open.KeptSince(w.keptSince(asOf))
+			lists, err := long.Build(ctx, asOf)
+			if err == nil && long.start.Before(w.keptSince(w.line.Load().asOf)) {
+				return nil, ErrNotKept // recorded data flew by, and what landed may have been dropped meanwhile
+			}
+			return lists, err
+		},
+		schedule: newSchedule(w.config.EveryLong, grade.Period(grade.Day), w.config.Clock)})
+	for _, p := range all {
+		p.worker, p.leader, p.last = w, l, map[list.Key][]byte{}
+		for _, window := range p.windows {
+			if grade.Period(window.Name) > 0 {
+				p.graded = window.Name
+			}
+		}
+	}
+	return all
+}
+
+// publish publishes lists whenever they are due. Publishers do not wait for one another.
+func (w *Worker) publish(ctx context.Context, p *publisher) {
 	wait := backoff{}
 	for ctx.Err() == nil {
 		if line := w.line.Load(); line != nil && line.ready() {
 			if err := p.step(ctx, line.asOf); err != nil && ctx.Err() == nil {
-				w.metrics.failures.WithLabelValues(window.Name).Inc()
-				w.log.Warn("the last good lists stay", "window", window.Name, "error", err)
+				w.metrics.failures.WithLabelValues(p.name).Inc()
+				w.log.Warn("the last good lists stay", "window", p.name, "error", err)
 				wait.pause(ctx)
 				continue
 			}

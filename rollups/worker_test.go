@@ -111,7 +111,7 @@ func TestWorker(t *testing.T) {
 	require.Nil(t, current(t, conn, "1m"), "a partition is missing")
 
 	e.heartbeat(t, asOf.Add(1500*time.Millisecond), 2, 2)
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		eventually(t, w.Name+" is published for the final watermark", func() bool {
 			l := current(t, conn, w.Name)
 			return l != nil && l.AsOf.Equal(asOf.Add(time.Second))

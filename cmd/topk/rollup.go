@@ -42,20 +42,26 @@ func rollupCommand() *cobra.Command {
 	flags.DurationVar(&exact.KeepHours, "keep-hours", exact.KeepHours, "life of exact hours, in event time; days are kept for ever")
 	flags.DurationVar(&exact.KeepVersions, "keep-recounts", exact.KeepVersions, "life of counts after newer ones have replaced them")
 	flags.DurationVar(&exact.Budget, "recount-budget", exact.Budget, "what one statement of a recount may take")
-	flags.StringSliceVar(&config.Charts.Zones, "chart-zones", config.Charts.Zones, "time zones whose every day is charted, separated by commas")
-	chartFlags(command, &config.Charts)
-	flags.DurationVar(&config.Charts.Every, "chart-every", config.Charts.Every, "least time between two revisions of a chart")
 	flags.DurationVar(&config.Grades.KeepLists, "keep-graded-lists", config.Grades.KeepLists,
 		"life of the lists of hours' ends, which are graded once the hour is exact and whenever that changes, in event time")
 	flags.DurationVar(&config.Grades.KeepGrades, "keep-grades", config.Grades.KeepGrades, "life of grades, in event time")
+	flags.StringSliceVar(&config.Charts.Zones, "chart-zones", config.Charts.Zones, "time zones whose every day is charted, separated by commas")
+	chartFlags(command, &config.Charts)
+	flags.DurationVar(&config.Charts.Every, "chart-every", config.Charts.Every, "least time between two revisions of a chart")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
-	for _, w := range list.Windows {
+	for _, w := range list.Live {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)
+	}
+	flags.DurationVar(&config.EveryLong, "every-long", config.EveryLong, "least time between two builds of 24h, 7d, 30d and all")
+	for _, w := range list.Windows {
 		keep[w.Name] = flags.Duration("keep-versions-"+w.Name, config.KeepVersions[w.Name], "life of old versions of "+w.Name)
 	}
 	command.RunE = func(c *cobra.Command, _ []string) error {
-		for _, w := range list.Windows {
-			config.Every[w.Name], config.KeepVersions[w.Name] = *every[w.Name], *keep[w.Name]
+		for name, pace := range every {
+			config.Every[name] = *pace
+		}
+		for name, life := range keep {
+			config.KeepVersions[name] = *life
 		}
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

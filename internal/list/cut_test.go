@@ -2,6 +2,7 @@ package list
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -47,16 +48,30 @@ func TestParseWindow(t *testing.T) {
 		got, err := ParseWindow(w.Name)
 		require.NoError(t, err)
 		require.Equal(t, w, got)
-		require.Positive(t, w.Length)
+		require.Equal(t, w.Name == "all", w.Length == 0)
 		require.Positive(t, w.Every)
 	}
 	for name, text := range map[string]string{
-		"1d": "window 24h is not published yet; the published windows are 1m, 5m, 1h", "all": "not published yet",
-		"": `window "" is not one of 1m, 5m, 1h`, "60m": "is not one of", "1M": "is not one of", "\x00": `"\x00"`,
+		"": `window "" is not one of 1m, 5m, 1h, 24h, 7d, 30d, all`, "1w": "is not one of", "60m": "is not one of", "1M": "is not one of", "\x00": `"\x00"`,
 	} {
 		_, err := ParseWindow(name)
 		require.ErrorContains(t, err, text)
 	}
-	_, err := ParseWindow(DefaultWindow)
+	day, err := ParseWindow("1d")
 	require.NoError(t, err)
+	require.Equal(t, "24h", day.Name)
+	_, err = ParseWindow(DefaultWindow)
+	require.NoError(t, err)
+}
+
+func TestWindowsBegin(t *testing.T) {
+	asOf := time.Date(2026, 3, 1, 10, 37, 12, 0, time.UTC)
+	for name, from := range map[string]string{
+		"1m": "2026-03-01T10:36:12Z", "1h": "2026-03-01T09:37:12Z", "24h": "2026-02-28T10:00:00Z", "7d": "2026-02-22T00:00:00Z",
+		"30d": "2026-01-30T00:00:00Z", "all": "1970-01-01T00:00:00Z",
+	} {
+		w, err := ParseWindow(name)
+		require.NoError(t, err)
+		require.Equal(t, from, w.From(asOf).Format(time.RFC3339), name)
+	}
 }
