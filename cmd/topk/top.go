@@ -23,7 +23,7 @@ func topCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&config.API, "api", config.API, "base URL of the API")
 	flags.StringVar(&config.ItemType, "item-type", config.ItemType, "type of the items")
-	flags.StringVar(&config.Window, "window", config.Window, "1m, 5m or 1h")
+	flags.StringVar(&config.Window, "window", config.Window, "1m, 5m, 1h, 24h, 7d, 30d or all")
 	flags.IntVar(&config.K, "k", config.K, "number of positions, 1 to 1000")
 	flags.BoolVar(&config.Watch, "watch", config.Watch, "redraw the list each second until interrupted")
 	flags.BoolVar(&config.JSON, "json", config.JSON, "print the API's answer as it is")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
@@ -104,6 +105,9 @@ func (g *Grader) round(ctx context.Context, s store, w list.Window, asOf, made t
 	if err != nil {
 		return 0, err
 	}
+	// Grades that old are removed below: they would be missing again in the next round.
+	oldest := asOf.Add(-g.config.KeepGrades)
+	todo = slices.DeleteFunc(todo, func(d stretch) bool { return d.until.Before(oldest) })
 	var failures []error
 	left := time.Time{} // the earliest entry that must be looked at again
 	for _, d := range todo {
@@ -123,7 +127,7 @@ func (g *Grader) round(ctx context.Context, s store, w list.Window, asOf, made t
 	}
 	g.entered[w.Name] = next(since, due, left)
 	if graded > 0 {
-		failures = append(failures, s.prune(ctx, w.Name, asOf.Add(-g.config.KeepGrades)))
+		failures = append(failures, s.prune(ctx, w.Name, oldest))
 	}
 	return graded, errors.Join(failures...)
 }

@@ -29,6 +29,7 @@ func TestGrading(t *testing.T) {
 		{"lists that cannot be compared have a reason", testIncomparable},
 		{"hours before it are missing", testGap},
 		{"a sealed day", testSealed},
+		{"time that is older than grades are kept", testOld},
 		{"engines fail", testFailures},
 		{"metrics name what was graded lately", testMetrics},
 		{"the README's SQL", testReadme},

@@ -28,6 +28,18 @@ func testGap(t *testing.T, e *engines) {
 	require.Equal(t, 1, e.round(t, g, day.Add(7*time.Hour)))
 }
 
+// What is older than grades are kept is not graded: the grade would be removed at once, and be missing again.
+func testOld(t *testing.T, e *engines) {
+	day := e.newDay(t)
+	e.exact(t, day, views{"video", "a", 2})
+	e.quiet(t, day.AddDate(0, 0, 1))
+	g := e.grader()
+	later := day.Add(g.config.KeepGrades + 2*time.Hour)
+	require.Zero(t, e.round(t, g, later.AddDate(0, 0, 1)))
+	require.Zero(t, e.round(t, g, later.AddDate(0, 0, 1)))
+	require.Empty(t, e.grades(t, day, day.Add(time.Hour)))
+}
+
 // Whoever recounts an hour of a sealed day changes nothing that is read: there is nothing to grade, and nothing fails.
 func testSealed(t *testing.T, e *engines) {
 	day := e.newDay(t)
