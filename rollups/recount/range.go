@@ -34,7 +34,7 @@ func (g Range) Validate() error {
 			mistakes = append(mistakes, fmt.Errorf("%s: %s is not the start of an hour (UTC)", name, at.Format(time.RFC3339)))
 		}
 	}
-	if !g.From.Before(g.Until) {
+	if !g.From.IsZero() && !g.Until.IsZero() && !g.From.Before(g.Until) {
 		mistakes = append(mistakes, fmt.Errorf("to: %s is not after %s", g.Until.Format(time.RFC3339), g.From.Format(time.RFC3339)))
 	}
 	return errors.Join(mistakes...)
