@@ -50,12 +50,6 @@ func (s *Server) chart(c echo.Context, now time.Time) error {
 	return writePage(c, page)
 }
 
-func unavailable(detail string) error {
-	p := problem.New(http.StatusServiceUnavailable, detail)
-	p.RetryAfterSeconds = 1
-	return p
-}
-
 // notCharted says why a day has no charts, and how to get some.
 func notCharted(q chartQuery, index *chartIndex, now time.Time) error {
 	if q.from.After(now) {

@@ -10,7 +10,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"topk/internal/grade"
-	"topk/internal/problem"
 )
 
 const (
@@ -78,9 +77,7 @@ func (s *Server) grades(c echo.Context, _ time.Time) error {
 	}
 	held := s.graded.shown.Load()
 	if held == nil {
-		p := problem.New(http.StatusServiceUnavailable, "no grade has been loaded from PostgreSQL yet; try again in a moment")
-		p.RetryAfterSeconds = 1
-		return p
+		return unavailable("no grade has been loaded from PostgreSQL yet; try again in a moment")
 	}
 	answer := answeredGrades{Grades: []grade.Shown{}}
 	for i := range *held {

@@ -33,9 +33,7 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 	}
 	lists := s.memory.load()
 	if lists == nil {
-		p := problem.New(http.StatusServiceUnavailable, "no list has been loaded from PostgreSQL yet; try again in a moment")
-		p.RetryAfterSeconds = 1
-		return p
+		return unavailable("no list has been loaded from PostgreSQL yet; try again in a moment")
 	}
 	found, ok := lists.lists[q.key]
 	if !ok {

@@ -44,7 +44,7 @@ var Long = []Window{
 	{Name: "24h", Length: day, Step: time.Hour, Every: 2 * time.Minute},
 	{Name: "7d", Length: 7 * day, Step: day, Every: 2 * time.Minute},
 	{Name: "30d", Length: 30 * day, Step: day, Every: 2 * time.Minute},
-	{Name: "all", Step: time.Hour, Every: 2 * time.Minute},
+	{Name: "all", Every: 2 * time.Minute},
 }
 
 // Windows are all that are published.
