@@ -24,11 +24,7 @@ const benchSeconds = 120
 
 // benchRate is in events a second: TOPK_BENCH_RATE, or 100,000.
 func benchRate(b *testing.B) int {
-	text := os.Getenv("TOPK_BENCH_RATE")
-	if text == "" {
-		return 100_000
-	}
-	rate, err := strconv.Atoi(text)
+	rate, err := strconv.Atoi(cmp.Or(os.Getenv("TOPK_BENCH_RATE"), "100000"))
 	require.NoError(b, err)
 	return rate
 }

@@ -39,27 +39,28 @@ func newHeads(conn driver.Conn) *heads {
 
 // totals makes the views of every item type in the partitions known, and groups the partitions that nobody has yet.
 func (h *heads) totals(ctx context.Context, parts []recount.Part) error {
-	unknown := func(p recount.Part) bool { return h.held[p] == nil }
-	missing := slices.Clone(parts)
-	for fill := true; slices.ContainsFunc(missing, unknown); fill = false {
-		missing = slices.DeleteFunc(missing, func(p recount.Part) bool { return !unknown(p) })
-		if err := h.read(ctx, missing, nil, 0); err != nil {
-			return err
-		}
-		missing = slices.DeleteFunc(missing, func(p recount.Part) bool { return !unknown(p) })
-		switch {
-		case len(missing) == 0:
-		case fill:
-			if err := recount.FillHeads(ctx, h.conn, missing, baseBudget); err != nil {
-				return fmt.Errorf("most viewed of closed hours: %w", err)
-			}
-		default:
-			for _, p := range missing {
-				h.held[p] = newPartition() // it is empty
-			}
-		}
+	missing := h.missing(parts)
+	if err := h.read(ctx, missing, nil, 0); err != nil {
+		return err
+	}
+	if missing = h.missing(missing); len(missing) == 0 {
+		return nil
+	}
+	if err := recount.FillHeads(ctx, h.conn, missing, baseBudget); err != nil {
+		return fmt.Errorf("most viewed of closed hours: %w", err)
+	}
+	if err := h.read(ctx, missing, nil, 0); err != nil {
+		return err
+	}
+	for _, p := range h.missing(missing) {
+		h.held[p] = newPartition() // it is empty
 	}
 	return nil
+}
+
+// missing are those of the partitions that nothing is known of.
+func (h *heads) missing(parts []recount.Part) []recount.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p recount.Part) bool { return h.held[p] != nil })
 }
 
 // load makes the most viewed items of the types known, at most keep of each, in partitions whose totals are.
@@ -69,9 +70,6 @@ func (h *heads) load(ctx context.Context, parts []recount.Part, types []string, 
 		if slices.ContainsFunc(types, func(t string) bool { return h.held[p].types[t] == nil }) {
 			asked = append(asked, p)
 		}
-	}
-	if len(asked) == 0 {
-		return nil
 	}
 	if err := h.read(ctx, asked, types, keep); err != nil {
 		return err
@@ -93,6 +91,9 @@ func (h *heads) load(ctx context.Context, parts []recount.Part, types []string, 
 
 // read takes over what is remembered of partitions: views of every type, items of those given.
 func (h *heads) read(ctx context.Context, parts []recount.Part, types []string, keep int) error {
+	if len(parts) == 0 {
+		return nil
+	}
 	remembered, err := recount.ReadHeads(ctx, h.conn, parts, types, keep, baseBudget)
 	if err != nil {
 		return err

@@ -864,6 +864,52 @@ FROM
 )
 SETTINGS max_block_size = 1000000000, query_plan_lift_up_array_join = 0
 
+CREATE VIEW topk.exact_cover
+COMMENT 'exact counts in given versions of hours, days and the total'
+AS SELECT
+    'total' AS part,
+    toDateTime(0, 'UTC') AS bucket,
+    version,
+    item_type,
+    item_id,
+    toInt64(n) AS views
+FROM topk.counts_total
+FINAL
+WHERE version = {total:UInt64}
+UNION ALL
+SELECT
+    'day' AS part,
+    day AS bucket,
+    version,
+    item_type,
+    item_id,
+    toInt64(n) AS views
+FROM topk.counts_daily
+FINAL
+WHERE (day, version) IN arrayZip({days:Array(DateTime('UTC'))}, {day_versions:Array(UInt64)})
+UNION ALL
+SELECT
+    'less' AS part,
+    day AS bucket,
+    version,
+    item_type,
+    item_id,
+    -toInt64(n) AS views
+FROM topk.counts_daily
+FINAL
+WHERE (day, version) IN arrayZip({less:Array(DateTime('UTC'))}, {less_versions:Array(UInt64)})
+UNION ALL
+SELECT
+    'hour' AS part,
+    hour AS bucket,
+    version,
+    item_type,
+    item_id,
+    toInt64(n) AS views
+FROM topk.counts_hourly
+FINAL
+WHERE (hour, version) IN arrayZip({hours:Array(DateTime('UTC'))}, {hour_versions:Array(UInt64)})
+
 CREATE VIEW topk.exact_daily
 (
     `day` DateTime('UTC'),

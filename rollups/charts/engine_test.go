@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math"
 	"os"
@@ -70,12 +69,10 @@ func startEngines(t testing.TB) *engines {
 	t.Helper()
 	e := &engines{ClickHouse: enginetest.StartClickHouse(t, ""), postgres: enginetest.StartPostgres(t)}
 	e.Query(t, "CREATE DATABASE topk")
-	needed := regexp.MustCompile(`\d_(events|recounts.*|counts_hourly|counts_daily|counts_total|.*_versions|folded_days|total_parts)\.up`)
-	eachStep(t, migrations.ClickHouse, migrations.ClickHouseFolder, func(name, text string) {
-		if needed.MatchString(name) {
-			e.Query(t, text)
-		}
-	})
+	needed := regexp.MustCompile(`^\d+_(events|recounts.*|counts_hourly|counts_daily|counts_total|.*_versions|folded_days|total_parts)\.up`)
+	for _, statement := range enginetest.Statements(t, migrations.ClickHouse, migrations.ClickHouseFolder, needed.MatchString) {
+		e.Query(t, statement)
+	}
 	var err error
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(t, err)
@@ -83,20 +80,10 @@ func startEngines(t testing.TB) *engines {
 	e.pg, err = pgx.Connect(t.Context(), e.postgres)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, e.pg.Close(context.Background())) })
-	eachStep(t, migrations.Postgres, migrations.PostgresFolder, func(_, text string) { e.exec(t, text) })
-	return e
-}
-
-func eachStep(t testing.TB, folder fs.FS, prefix string, run func(name, text string)) {
-	t.Helper()
-	names, err := fs.Glob(folder, prefix+"/*.up.sql")
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	for _, name := range names {
-		text, err := fs.ReadFile(folder, name)
-		require.NoError(t, err)
-		run(name, string(text))
+	for _, statement := range enginetest.Statements(t, migrations.Postgres, migrations.PostgresFolder, func(string) bool { return true }) {
+		e.exec(t, statement)
 	}
+	return e
 }
 
 func (e *engines) exec(t testing.TB, sql string, arguments ...any) {

@@ -5,11 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
+	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,8 +43,10 @@ func startEngines(t *testing.T) *engines {
 	t.Helper()
 	e := &engines{ClickHouse: enginetest.StartClickHouse(t, ""), registry: prometheus.NewRegistry()}
 	dsn := enginetest.StartPostgres(t)
+	exact := regexp.MustCompile(`^\d+_(recounts.*|counts_(hourly|daily|total)|.*_versions|folded_days|total_parts|exact_.*)\.up`)
+	listed := regexp.MustCompile(`_(lists|current_lists|grades)\.up`)
 	e.Query(t, "CREATE DATABASE topk")
-	for _, text := range schema(t, migrations.ClickHouse, migrations.ClickHouseFolder, "counts_hourly", "counts_daily", "counts_total", "recounts", "exact_", "versions", "folded", "parts") {
+	for _, text := range enginetest.Statements(t, migrations.ClickHouse, migrations.ClickHouseFolder, exact.MatchString) {
 		e.Query(t, text)
 	}
 	var err error
@@ -53,7 +54,7 @@ func startEngines(t *testing.T) *engines {
 	require.NoError(t, err)
 	e.postgres, err = pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)
-	for _, text := range schema(t, migrations.Postgres, migrations.PostgresFolder, "lists", "grades") {
+	for _, text := range enginetest.Statements(t, migrations.Postgres, migrations.PostgresFolder, listed.MatchString) {
 		_, err := e.postgres.Exec(t.Context(), text)
 		require.NoError(t, err)
 	}
@@ -63,23 +64,6 @@ func startEngines(t *testing.T) *engines {
 	})
 	e.metrics = NewMetrics(e.registry)
 	return e
-}
-
-// schema are the statements of a history that make objects of those names.
-func schema(t *testing.T, folder fs.FS, prefix string, names ...string) (statements []string) {
-	t.Helper()
-	files, err := fs.Glob(folder, prefix+"/*.up.sql")
-	require.NoError(t, err)
-	for _, file := range files {
-		named := slices.ContainsFunc(names, func(name string) bool { return strings.Contains(file, "_"+name) })
-		if !named || strings.Contains(file, "_mv.") || strings.Contains(file, "queue") || strings.Contains(file, "faults") {
-			continue
-		}
-		text, err := fs.ReadFile(folder, file)
-		require.NoError(t, err)
-		statements = append(statements, string(text))
-	}
-	return statements
 }
 
 var firstDay = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)

@@ -1,6 +1,7 @@
 package recount
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,11 +13,7 @@ import (
 
 // benchEvents is TOPK_BENCH_EVENTS, or 10 million.
 func benchEvents(b *testing.B) int {
-	text := os.Getenv("TOPK_BENCH_EVENTS")
-	if text == "" {
-		return 10_000_000
-	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("TOPK_BENCH_EVENTS"), "10000000"))
 	require.NoError(b, err)
 	return n
 }

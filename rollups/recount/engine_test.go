@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -91,14 +90,9 @@ func startEngine(t testing.TB) *engine {
 	for _, f := range functions {
 		e.Query(t, f.Create)
 	}
-	names, err := fs.Glob(migrations.ClickHouse, migrations.ClickHouseFolder+"/*.up.sql")
-	require.NoError(t, err)
-	for _, name := range names {
-		text, err := fs.ReadFile(migrations.ClickHouse, name)
-		require.NoError(t, err)
-		if !strings.Contains(name, "queue") { // those would look for Kafka
-			e.Query(t, string(text))
-		}
+	offline := func(name string) bool { return !strings.Contains(name, "queue") } // those would look for Kafka
+	for _, statement := range enginetest.Statements(t, migrations.ClickHouse, migrations.ClickHouseFolder, offline) {
+		e.Query(t, statement)
 	}
 	e.conn, err = clickhouse.Open(e.DSN)
 	require.NoError(t, err)

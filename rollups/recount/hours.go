@@ -24,6 +24,7 @@ const (
 type dueHour struct {
 	hour    time.Time
 	version uint64 // that counts now, 0 when it was never recounted
+	counted int64  // block up to which its events are in that
 	block   int64  // greatest of its events
 	rows    uint64 // of events
 	gone    bool   // they are fewer than were counted: some were dropped, and a recount would lose those
@@ -163,11 +164,11 @@ func (r *Recounter) ripe(due []dueHour, now time.Time) (first, late []dueHour) {
 	return first, late
 }
 
-func (r *Recounter) dueHours(ctx context.Context, closed time.Time) ([]dueHour, error) {
+func readDue(ctx context.Context, conn driver.Conn, closed time.Time) ([]dueHour, error) {
 	var due []dueHour
-	err := questions.Read(ctx, r.conn, "due_hours", clickhouse.Parameters{"closed": closed}, askBudget, func(rows driver.Rows) error {
+	err := questions.Read(ctx, conn, "due_hours", clickhouse.Parameters{"closed": closed}, askBudget, func(rows driver.Rows) error {
 		var d dueHour
-		err := rows.Scan(&d.hour, &d.version, &d.block, &d.rows, &d.gone)
+		err := rows.Scan(&d.hour, &d.version, &d.counted, &d.block, &d.rows, &d.gone)
 		d.hour = d.hour.UTC()
 		due = append(due, d)
 		return err

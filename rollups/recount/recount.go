@@ -111,7 +111,7 @@ func (r *Recounter) Round(ctx context.Context, asOf time.Time) (report Report, e
 		}
 	}()
 	closed := asOf.Add(-r.config.Settle).Truncate(time.Hour)
-	due, err := r.dueHours(ctx, closed)
+	due, err := readDue(ctx, r.conn, closed)
 	if err != nil {
 		return report, err
 	}

@@ -2,6 +2,7 @@ package recount
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -17,7 +18,7 @@ func ReadCovers(ctx context.Context, conn driver.Conn, froms []time.Time, until 
 	if err != nil {
 		return nil, err
 	}
-	waiting, err := readWaiting(ctx, conn, l)
+	waiting, err := readWaiting(ctx, conn, l, until)
 	if err != nil {
 		return nil, err
 	}
@@ -39,30 +40,18 @@ func ReadCovers(ctx context.Context, conn driver.Conn, froms []time.Time, until 
 	return covers, nil
 }
 
-// waitingHour is an hour of the ledger for which events came after its recount.
-type waitingHour struct {
-	hour  time.Time
-	block int64             // events up to it are counted
-	late  map[string]uint64 // events by item type, repeats and flagged ones included
-}
-
-// readWaiting finds out for which hours of the ledger events came since, and how many.
-func readWaiting(ctx context.Context, conn driver.Conn, l *ledger) ([]waitingHour, error) {
-	var waiting []waitingHour
-	err := questions.Read(ctx, conn, "waiting_hours", nil, askBudget, func(rows driver.Rows) error {
-		w := waitingHour{late: map[string]uint64{}}
-		err := rows.Scan(&w.hour, &w.block)
-		w.hour = w.hour.UTC()
-		waiting = append(waiting, w)
-		return err
-	})
-	waiting = slices.DeleteFunc(waiting, func(w waitingHour) bool { return !l.holds(w.hour) })
-	if err != nil || len(waiting) == 0 {
+// readWaiting finds out for which hours of the ledger before until events came since, and how many: by item type, repeats and flagged ones
+// included.
+func readWaiting(ctx context.Context, conn driver.Conn, l *ledger, until time.Time) (map[time.Time]map[string]uint64, error) {
+	due, err := readDue(ctx, conn, until)
+	due = slices.DeleteFunc(due, func(d dueHour) bool { return !l.holds(d.hour) })
+	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	hours, blocks := make([]time.Time, len(waiting)), make([]int64, len(waiting))
-	for i, w := range waiting {
-		hours[i], blocks[i] = w.hour, w.block
+	hours, blocks := make([]time.Time, len(due)), make([]int64, len(due))
+	waiting := make(map[time.Time]map[string]uint64, len(due))
+	for i, d := range due {
+		hours[i], blocks[i], waiting[d.hour] = d.hour, d.counted, map[string]uint64{}
 	}
 	p := clickhouse.Parameters{"hours": hours, "blocks": blocks}
 	err = questions.Read(ctx, conn, "late_events", p, askBudget, func(rows driver.Rows) error {
@@ -70,10 +59,8 @@ func readWaiting(ctx context.Context, conn driver.Conn, l *ledger) ([]waitingHou
 		var itemType string
 		var events uint64
 		err := rows.Scan(&hour, &itemType, &events)
-		for _, w := range waiting {
-			if w.hour.Equal(hour) {
-				w.late[itemType] = events
-			}
+		if err == nil {
+			waiting[hour.UTC()][itemType] = events
 		}
 		return err
 	})
@@ -91,15 +78,15 @@ func (l *ledger) holds(hour time.Time) bool {
 }
 
 // wait notes what is late for the hours of the cover.
-func (c *Cover) wait(waiting []waitingHour) {
+func (c *Cover) wait(waiting map[time.Time]map[string]uint64) {
 	c.Late = map[string]Late{}
-	for _, w := range waiting {
-		if w.hour.Before(c.From) || !w.hour.Before(c.Until) {
+	for _, hour := range slices.SortedFunc(maps.Keys(waiting), time.Time.Compare) {
+		if hour.Before(c.From) || !hour.Before(c.Until) {
 			continue
 		}
-		for itemType, events := range w.late {
+		for itemType, events := range waiting[hour] {
 			late := c.Late[itemType]
-			c.Late[itemType] = Late{append(late.Hours, w.hour), late.Events + events}
+			c.Late[itemType] = Late{append(late.Hours, hour), late.Events + events}
 		}
 	}
 }
@@ -118,26 +105,19 @@ func (l *ledger) first() time.Time {
 
 // revised says whether an hour of [from, until) was counted again since the last but one of it was entered.
 func (l *ledger) revised(from, until time.Time) bool {
-	last := until.Add(-2 * time.Hour)
-	var entered time.Time
+	var entered, again time.Time // when the last but one was, and the newest that was counted again
 	for i := range l.days {
-		for _, h := range l.days[i].hours {
-			if since := h.version.since; !h.at.Before(last) && h.at.Before(until) && (entered.IsZero() || since.Before(entered)) {
+		for _, h := range l.days[i].hours[before(l.days[i].hours, from):before(l.days[i].hours, until)] {
+			since := h.version.since
+			if entered.IsZero() && !h.at.Before(until.Add(-2*time.Hour)) || !entered.IsZero() && since.Before(entered) {
 				entered = since
 			}
-		}
-	}
-	if entered.IsZero() {
-		return false
-	}
-	for i := range l.days {
-		for _, h := range l.days[i].hours {
-			if h.corrected && !h.at.Before(from) && h.at.Before(until) && !h.version.since.Before(entered) {
-				return true
+			if h.corrected && since.After(again) {
+				again = since
 			}
 		}
 	}
-	return false
+	return !entered.IsZero() && !again.Before(entered)
 }
 
 // Exact is up to when every hour is recounted, as far as the cover goes; nil when none is.

@@ -1,20 +1,11 @@
 -- Which items have the most views in the partitions of a cover?
 -- Parameters: type; k; the cover: total (0 = none), days, less, hours and their versions. Rows: item_id, views, in order.
 SELECT item_id, toUInt64(sum(views)) AS n
-FROM
-(
-    SELECT item_id, toInt64(n) AS views FROM topk.counts_total FINAL
-    WHERE version = {total:UInt64} AND item_type = {type:String}
-    UNION ALL
-    SELECT item_id, toInt64(n) FROM topk.counts_daily FINAL
-    WHERE (day, version) IN arrayZip({days:Array(DateTime('UTC'))}, {day_versions:Array(UInt64)}) AND item_type = {type:String}
-    UNION ALL
-    SELECT item_id, -toInt64(n) FROM topk.counts_daily FINAL
-    WHERE (day, version) IN arrayZip({less:Array(DateTime('UTC'))}, {less_versions:Array(UInt64)}) AND item_type = {type:String}
-    UNION ALL
-    SELECT item_id, toInt64(n) FROM topk.counts_hourly FINAL
-    WHERE (hour, version) IN arrayZip({hours:Array(DateTime('UTC'))}, {hour_versions:Array(UInt64)}) AND item_type = {type:String}
-)
+FROM topk.exact_cover(total = {total:UInt64},
+    days = {days:Array(DateTime('UTC'))}, day_versions = {day_versions:Array(UInt64)},
+    less = {less:Array(DateTime('UTC'))}, less_versions = {less_versions:Array(UInt64)},
+    hours = {hours:Array(DateTime('UTC'))}, hour_versions = {hour_versions:Array(UInt64)})
+WHERE item_type = {type:String}
 GROUP BY item_id
 HAVING sum(views) > 0
 ORDER BY n DESC, item_id

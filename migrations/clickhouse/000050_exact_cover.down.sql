@@ -1,0 +1,1 @@
+DROP VIEW topk.exact_cover SYNC
