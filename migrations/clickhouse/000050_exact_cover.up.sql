@@ -1,7 +1,7 @@
 -- Exact counts in given partitions: the total, days and hours in the versions given, and days that are taken away from the total. Read by
 -- the rollup worker, which asks the ledgers for the versions first: so all that it asks afterwards is of one moment.
--- Grain: a row of one of the three tables; views are negative where they are taken away.
--- Parameters: total (0 = none); days, less, hours and their versions, equally long.
+-- Grain: a row of one of the three tables, with negative views where they are taken away.
+-- Parameters: total (0 = none), and days, less, hours and their versions, equally long.
 CREATE VIEW topk.exact_cover AS
 SELECT 'total' AS part, toDateTime(0, 'UTC') AS bucket, version, item_type, item_id, toInt64(n) AS views
 FROM topk.counts_total FINAL
