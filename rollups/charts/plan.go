@@ -100,13 +100,14 @@ func newPlan(l *ledger, days map[key]stored, zones map[string]*time.Location, as
 	return p
 }
 
-// inOrder puts first final charts first, in the order of their days, then what was counted longest ago.
+// inOrder puts what is paced first, what was counted longest ago before others: it takes a twentieth of the time, and the day that is open
+// does not wait for years that are made up for. Then come first final charts, in the order of their days.
 func inOrder(a, b job) int {
 	switch {
 	case a.paced() && !b.paced():
-		return 1
-	case !a.paced() && b.paced():
 		return -1
+	case !a.paced() && b.paced():
+		return 1
 	case a.paced():
 		return cmp.Or(a.stored.countedAt.Compare(b.stored.countedAt), a.from.Compare(b.from), cmp.Compare(a.zone, b.zone))
 	}

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,4 +80,12 @@ func TestReasonIsBounded(t *testing.T) {
 	text := j.reason()
 	require.True(t, strings.HasPrefix(text, "recounted: 2026-03-02T01:00:00Z ("+strings.Repeat("é", maxWhy)+"...), 2026-03-02T02:00:00Z, "), text)
 	require.True(t, strings.HasSuffix(text, ", and 2 more"), text)
+}
+
+// The day that is open does not wait for days that are made up for.
+func TestOpenDayIsCountedFirst(t *testing.T) {
+	jobs := []job{{from: monday.AddDate(0, 0, 1)}, {from: monday}, {from: monday.AddDate(9, 0, 0), provisional: true}}
+	slices.SortFunc(jobs, inOrder)
+	require.True(t, jobs[0].provisional)
+	require.Equal(t, monday, jobs[1].from)
 }
