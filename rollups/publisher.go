@@ -17,7 +17,6 @@ type publisher struct {
 	leader   *leader
 	name     string // of the windows in metrics and logs
 	windows  []list.Window
-	reach    time.Duration                                                   // how far back landed counts are read; 0 where they are kept as long as they are needed
 	build    func(ctx context.Context, asOf time.Time) ([]*list.List, error) // all that are made at asOf
 	schedule *schedule
 	last     map[list.Key][]byte // the list last published
@@ -72,10 +71,6 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	lists, err := p.build(ctx, asOf)
 	if err != nil {
 		return err
-	}
-	// While recorded data flies by, counts that an end needs may be dropped during its build.
-	if newest := p.worker.line.Load().asOf; p.reach > 0 && asOf.Before(newest) && asOf.Add(-p.reach).Before(p.worker.keptSince(newest)) {
-		return ErrNotKept
 	}
 	changed := make([]*list.List, 0, len(lists))
 	bodies := make([][]byte, 0, len(lists))

@@ -188,11 +188,15 @@ func (w *Worker) publishers(l *leader) []*publisher {
 	all := make([]*publisher, 0, len(list.Live)+1)
 	for _, window := range list.Live {
 		builder := NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step)
-		all = append(all, &publisher{name: window.Name, windows: []list.Window{window}, reach: window.Length,
+		all = append(all, &publisher{name: window.Name, windows: []list.Window{window},
 			schedule: newSchedule(w.config.Every[window.Name], grade.Period(window.Name), w.config.Clock),
 			build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
 				builder.KeptSince(asOf.Add(-w.config.KeepCounts))
-				return builder.Build(ctx, window, asOf)
+				lists, err := builder.Build(ctx, window, asOf)
+				if err == nil {
+					err = w.stillKept(asOf.Add(-window.Length))
+				}
+				return lists, err
 			}})
 	}
 	long := NewLong(w.conn, NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step), w.config.Recount.KeepVersions)
@@ -200,8 +204,8 @@ func (w *Worker) publishers(l *leader) []*publisher {
 		build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
 			long.open.KeptSince(w.keptSince(asOf))
 			lists, err := long.Build(ctx, asOf)
-			if err == nil && long.start.Before(w.keptSince(w.line.Load().asOf)) {
-				return nil, ErrNotKept // recorded data flew by, and what landed may have been dropped meanwhile
+			if err == nil {
+				err = w.stillKept(long.start)
 			}
 			return lists, err
 		},
@@ -251,6 +255,14 @@ func (w *Worker) keep(ctx context.Context, l *leader) {
 func (w *Worker) keptSince(asOf time.Time) time.Time {
 	landed, _ := w.recounted.ages(asOf)
 	return landed.Add(-w.config.KeepCounts)
+}
+
+// stillKept fails when counts from then on may have been dropped while they were read, as recorded data flew by.
+func (w *Worker) stillKept(from time.Time) error {
+	if from.Before(w.keptSince(w.line.Load().asOf)) {
+		return ErrNotKept
+	}
+	return nil
 }
 
 func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *droppers, asOf time.Time) error {
