@@ -71,7 +71,7 @@ func TestReplayCommand(t *testing.T) {
 			[]string{"--clock", "sun", "--batch", "-1"}, "", "clock: \"sun\" is neither event nor wall\nbatch: -1 is not within 1 and 100000",
 		},
 		"a time that is none": {
-			[]string{"--until", "noon"}, "", "invalid argument \"noon\" for \"--until\"",
+			[]string{"--until", "noon"}, "", "\"noon\" is neither a time such as 2026-11-29T15:00:00Z nor a date",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

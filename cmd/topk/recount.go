@@ -31,8 +31,9 @@ follow by themselves. Each hour changes at once and whole; readers are never in 
 It may be interrupted at any moment: it then says how to go on. --resume also goes on after a kill: it leaves out the hours
 that a run over the same range has done within a week. Hours whose events are not all kept any more keep their counts, unless
 --force is given.`,
-		Example: "  topk recount --from 2026-01-31T10:00:00Z --to 2026-02-01T00:00:00Z",
-		Args:    cobra.NoArgs,
+		Example: `  topk recount --from 2026-01-31T10:00:00Z --to 2026-01-31T12:00:00Z
+  topk recount --from 2026-01-31 --to 2026-02-01`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			conn, err := clickhouse.Open(dsn)
 			if err != nil {
@@ -47,10 +48,9 @@ that a run over the same range has done within a week. Hours whose events are no
 		},
 	}
 	flags := command.Flags()
-	layouts := []string{time.RFC3339}
 	flags.StringVar(&dsn, "clickhouse", defaultClickHouse, "ClickHouse DSN, over HTTP")
-	flags.TimeVar(&hours.From, "from", time.Time{}, layouts, "first hour (RFC 3339)")
-	flags.TimeVar(&hours.Until, "to", time.Time{}, layouts, "end of the last hour (RFC 3339)")
+	instantVar(flags, &hours.From, "from", "first hour: a time such as 2026-11-29T15:00:00Z, or a date for its midnight in UTC")
+	instantVar(flags, &hours.Until, "to", "end of the last hour, likewise; a date itself is not in it")
 	flags.BoolVar(&hours.Resume, "resume", false, "leave out what a run over the same range has done")
 	flags.BoolVar(&hours.Force, "force", false, "count hours whose events are not all kept any more from those that are")
 	return command

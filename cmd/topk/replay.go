@@ -36,7 +36,6 @@ Events that are rejected are counted and listed by reason; the exit status stays
 		},
 	}
 	flags := command.Flags()
-	layouts := []string{time.RFC3339Nano}
 	flags.StringVar(&cfg.Ingest, "ingest", "http://127.0.0.1:8080", "the ingestor")
 	flags.StringVar(&cfg.Clock, "clock", feed.ClockEvent, "the clock the ingestor runs on: event or wall")
 	flags.StringVar(&cfg.Format, "format", feed.FormatAuto, "auto, csv or ndjson")
@@ -46,10 +45,10 @@ Events that are rejected are counted and listed by reason; the exit status stays
 	flags.IntVar(&cfg.InFlight, "in-flight", 0, "requests at once (default 1 on the event clock, 4 on the wall clock)")
 	flags.Float64Var(&cfg.Speed, "speed", 0, "times the pace of the data's own clock (default as fast as possible)")
 	flags.BoolVar(&cfg.Shift, "shift", false, "move event times so that the last event is now")
-	flags.TimeVar(&cfg.From, "from", time.Time{}, layouts, "leave out events before this time (RFC 3339)")
-	flags.TimeVar(&cfg.Until, "until", time.Time{}, layouts, "leave out events at and after this time (RFC 3339)")
+	instantVar(flags, &cfg.From, "from", "leave out events before this time, such as 2026-11-29T15:00:00Z, or this date (UTC)")
+	instantVar(flags, &cfg.Until, "until", "leave out events at and after this time or date")
 	flags.BoolVar(&cfg.Finish, "finish", false, "then send the end of the last event's hour as the final watermark")
-	flags.TimeVar(&cfg.Watermark, "watermark", time.Time{}, layouts, "then send this watermark (RFC 3339)")
+	instantVar(flags, &cfg.Watermark, "watermark", "then send this time or date as the watermark")
 	flags.DurationVar(&cfg.RetryFor, "retry-for", feed.DefaultRetryFor, "how long a request is tried again")
 	flags.BoolVar(&strict, "strict", false, "fail when an event is rejected or a row cannot be read")
 	return command

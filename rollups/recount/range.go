@@ -27,7 +27,7 @@ const ResumeWithin = 7 * day
 func (g Range) Validate() error {
 	var mistakes []error
 	if g.From.IsZero() || g.Until.IsZero() {
-		mistakes = append(mistakes, errors.New("from and to: give both, such as 2026-01-31T10:00:00Z"))
+		mistakes = append(mistakes, errors.New("from and to: give both, such as 2026-01-31T10:00:00Z or 2026-01-31"))
 	}
 	for name, at := range map[string]time.Time{"from": g.From, "to": g.Until} {
 		if !at.Equal(at.Truncate(time.Hour)) {
