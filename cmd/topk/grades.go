@@ -23,7 +23,7 @@ func gradesCommand() *cobra.Command {
 	flags.StringVar(&config.API, "api", config.API, "base URL of the API")
 	flags.StringVar(&config.ItemType, "item-type", config.ItemType, "type of the items; empty for all")
 	flags.StringVar(&config.Window, "window", config.Window, "1h or 24h; empty for both")
-	flags.StringVar(&config.Since, "since", config.Since, "lists that end then or later: a time such as 2026-11-29T13:00:00Z, or how long ago")
+	flags.StringVar(&config.Since, "since", config.Since, "lists that end then or later: a time such as 2026-11-29T13:00:00Z, a date, or how long ago")
 	flags.IntVar(&config.Limit, "limit", config.Limit, "no more than so many, 1 to 1000")
 	flags.BoolVar(&config.JSON, "json", config.JSON, "print the API's answer as it is")
 	flags.BoolVar(&config.Check, "check", config.Check, "exit with status 1 when an alert stands")

@@ -11,6 +11,7 @@ import (
 
 	"topk/internal/apiclient"
 	"topk/internal/grade"
+	"topk/internal/zone"
 )
 
 // GradesConfig says which grades to show, and how. What is empty leaves nothing out.
@@ -18,7 +19,7 @@ type GradesConfig struct {
 	API      string // base URL
 	ItemType string
 	Window   string
-	Since    string // a time (RFC 3339), or how long ago, such as 48h
+	Since    string // a time (RFC 3339), a date for its midnight in UTC, or how long ago, such as 48h
 	Limit    int
 	JSON     bool // the API's own answer, for scripts
 	Check    bool // fail with ErrAlerts when an alert stands
@@ -38,9 +39,9 @@ func (c GradesConfig) since(now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(c.Since); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	since, err := time.Parse(time.RFC3339, c.Since)
+	since, err := zone.ParseInstant(c.Since)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("since: %q is neither a time such as 2026-11-29T13:00:00Z nor a duration such as 48h", c.Since)
+		return time.Time{}, fmt.Errorf("since: %w, nor how long ago, such as 48h", err)
 	}
 	return since, nil
 }
@@ -53,14 +54,22 @@ func ShowGrades(ctx context.Context, c GradesConfig, screen Screen) error {
 	}
 	api := apiclient.New(c.API)
 	defer api.Close()
-	grades, err := api.Grades(ctx, apiclient.GradesQuery{ItemType: c.ItemType, Window: c.Window, Since: since, Limit: c.Limit})
+	query := apiclient.GradesQuery{ItemType: c.ItemType, Window: c.Window, Since: since, Limit: c.Limit}
+	grades, err := api.Grades(ctx, query)
 	if err != nil {
 		return harmless(err)
 	}
 	columns, _ := screen.size()
-	text := renderGrades(grades, columns)
-	if c.JSON {
+	var text string
+	switch {
+	case c.JSON:
 		text = string(grades.Body) + "\n"
+	case len(grades.Grades) > 0:
+		text = renderGrades(grades, columns)
+	default:
+		if text, err = noGrades(ctx, api, query); err != nil {
+			return harmless(err)
+		}
 	}
 	if _, err := io.WriteString(screen.Out, text); err != nil {
 		return err
@@ -69,6 +78,31 @@ func ShowGrades(ctx context.Context, c GradesConfig, screen Screen) error {
 		return fmt.Errorf("%w: %d of those shown", ErrAlerts, standing)
 	}
 	return nil
+}
+
+// noGrades says why there is nothing to show: nothing was graded, or only lists that end before the time asked for.
+func noGrades(ctx context.Context, api *apiclient.Client, q apiclient.GradesQuery) (string, error) {
+	what := "list"
+	if q.Window != "" {
+		what = printable(q.Window) + " list"
+	}
+	if q.ItemType != "" {
+		what += " of item type " + printable(q.ItemType)
+	}
+	if q.Since.IsZero() {
+		return "no " + what + " has been graded\n", nil
+	}
+	since := q.Since.UTC().Format(time.RFC3339)
+	q.Since, q.Limit = time.Time{}, 1
+	newest, err := api.Grades(ctx, q)
+	switch {
+	case err != nil:
+		return "", err
+	case len(newest.Grades) == 0:
+		return "no " + what + " has been graded\n", nil
+	}
+	return fmt.Sprintf("no %s that ends at %s or later has been graded; the newest one graded ends at %s\n", what, since,
+		newest.Grades[0].Until.UTC().Format(time.RFC3339)), nil
 }
 
 // standing counts the lists with an alert that stands.
@@ -83,9 +117,6 @@ func standing(grades []grade.Shown) (n int) {
 
 // renderGrades draws a table. What is told of a list comes last in its line, which is cut at the terminal's width; 0 cuts nothing.
 func renderGrades(grades *apiclient.Grades, columns int) string {
-	if len(grades.Grades) == 0 {
-		return "no list has been graded\n"
-	}
 	rows := [][]string{{"until", "window", "item type", "recall 100", "1000", "shared 100", "displaced", "over-count", "bound", ""}}
 	for i := range grades.Grades {
 		rows = append(rows, gradeCells(&grades.Grades[i]))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,9 @@ func startGradesAPI(t *testing.T, grades []grade.Grade, more bool) (url string, 
 			_ = problem.New(http.StatusBadRequest, "window: not graded").Write(w)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"grades": grade.Show(grades), "more": more})
+		since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
+		shown := slices.DeleteFunc(grade.Show(grades), func(g grade.Shown) bool { return g.Until.Before(since) })
+		_ = json.NewEncoder(w).Encode(map[string]any{"grades": shown, "more": more})
 	}))
 	t.Cleanup(server.Close)
 	return server.URL, asked
@@ -94,6 +97,32 @@ func TestCheckFailsWhileAnAlertStands(t *testing.T) {
 	}
 }
 
+// Where nothing is to be shown it is said whether there would be something older.
+func TestNoGradesSayWhatThereIs(t *testing.T) {
+	for _, test := range []struct {
+		grades []grade.Grade
+		config GradesConfig
+		want   string
+	}{
+		{nil, GradesConfig{}, "no list has been graded"},
+		{nil, GradesConfig{Since: "2026-03-01", Window: "24h"}, "no 24h list has been graded"},
+		{
+			sampleGrades()[:3], GradesConfig{Since: "2026-03-02"},
+			"no list that ends at 2026-03-02T00:00:00Z or later has been graded; the newest one graded ends at 2026-03-01T12:00:03Z",
+		},
+		{
+			sampleGrades()[:1], GradesConfig{Since: "2026-03-01T14:00:00+01:00", Window: "1h", ItemType: "video"},
+			"no 1h list of item type video that ends at 2026-03-01T13:00:00Z or later has been graded; the newest one graded ends at 2026-03-01T12:00:03Z",
+		},
+	} {
+		test.config.API, _ = startGradesAPI(t, test.grades, false)
+		test.config.Limit = 100
+		var out bytes.Buffer
+		require.NoError(t, ShowGrades(t.Context(), test.config, Screen{Out: &out}))
+		require.Equal(t, test.want+"\n", out.String())
+	}
+}
+
 func TestGradesSayWhatIsWrong(t *testing.T) {
 	var out bytes.Buffer
 	err := ShowGrades(t.Context(), GradesConfig{API: "8081", Since: "yesterday"}, Screen{Out: &out})
@@ -105,4 +134,7 @@ func TestGradesSayWhatIsWrong(t *testing.T) {
 	since, err := GradesConfig{Since: "48h"}.since(now)
 	require.NoError(t, err)
 	require.Equal(t, now.Add(-48*time.Hour), since)
+	since, err = GradesConfig{Since: "2026-03-01"}.since(now)
+	require.NoError(t, err)
+	require.Equal(t, now.Truncate(24*time.Hour), since)
 }
