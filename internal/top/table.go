@@ -87,7 +87,14 @@ func header(l *list.List, now time.Time) []string {
 	}
 	second := fmt.Sprintf("%s, %s, max_overcount %d, total %d, version %d, published %s ago",
 		l.Method, certified, l.MaxOvercount, l.Total, l.Version, age(now.Sub(l.PublishedAt)))
-	return []string{first, second}
+	lines := []string{first, second}
+	if l.ExactUntil != nil {
+		lines = append(lines, "exact_until "+l.ExactUntil.Format(time.RFC3339))
+	}
+	if len(l.Partial) > 0 { // last, as it may be long
+		lines = append(lines, "PARTIAL: late events are not counted yet in the hours of "+strings.Join(l.Partial, ", "))
+	}
+	return lines
 }
 
 // age is a duration as people say it. The API's clock can be a little ahead of this one.

@@ -78,6 +78,27 @@ func TestHeaderSaysWhatIsWrong(t *testing.T) {
 	require.Contains(t, text, "no items: nothing was viewed in this window")
 }
 
+// What is exact, and what is not counted yet, stands beneath the rest, where the list says it.
+func TestHeaderSaysHowFarIsExact(t *testing.T) {
+	l := sample()
+	text := render(l, now, 0)
+	require.NotContains(t, text, "exact_until")
+	require.NotContains(t, text, "PARTIAL")
+	until := now.Truncate(time.Hour)
+	l.ExactUntil, l.Partial = &until, []string{"2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"}
+	require.Equal(t, []string{
+		"exact_until 2026-03-01T12:00:00Z",
+		"PARTIAL: late events are not counted yet in the hours of 2026-03-01T09:00:00Z, 2026-03-01T10:00:00Z",
+		"",
+	}, strings.Split(render(l, now, 0), "\n")[2:5])
+	for range 100 {
+		l.Partial = append(l.Partial, "2026-03-01T11:00:00Z")
+	}
+	for line := range strings.Lines(render(l, now, 79)) {
+		require.LessOrEqual(t, uniseg.StringWidth(strings.TrimSuffix(line, "\n")), 79)
+	}
+}
+
 // api answers with a list, and counts how often it was spared the body.
 type api struct {
 	*httptest.Server
