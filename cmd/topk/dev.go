@@ -123,13 +123,33 @@ func banner(o devOptions, stack *embedded.Stack) string {
 	}
 	fmt.Fprintf(&b, "  data        %s (%s)\n", stack.DataDir(), kept)
 	fmt.Fprintf(&b, "  logs        %s\n", filepath.Join(stack.DataDir(), "log"))
-	if stack.PID(embedded.Ingest) != 0 {
-		fmt.Fprintf(&b, "\nSend an event:\n  %s\n", curlEvent(e.Ingest))
+	if stack.PID(embedded.Ingest) == 0 {
+		e.Ingest = ""
 	}
-	if stack.PID(embedded.API) != 0 {
-		fmt.Fprintf(&b, "Read the list a moment later:\n  curl '%s/v1/topk?window=1m&k=10'\n", e.API)
+	if stack.PID(embedded.API) == 0 {
+		e.API = ""
 	}
+	b.WriteString(hints(o.stack.Clock, e))
 	fmt.Fprintln(&b, "\nCtrl-C stops everything.")
+	return b.String()
+}
+
+// hints say what to try first on either clock, as far as there are an ingestor and an API. On the event clock time moves with the
+// events alone: a single one of now would make no list, and recorded ones that follow it would be too old.
+func hints(clock string, e embedded.Endpoints) string {
+	send, read := "Send an event:\n  "+curlEvent(e.Ingest), "1m&k=10"
+	if clock == embedded.ClockEvent {
+		send = "Replay recorded events, such as those in a checkout of topk:\n" +
+			"  bin/topk replay test/testdata/nasa_http/events.csv.gz --ingest " + e.Ingest + " --clock event --finish"
+		read = "1h&k=10"
+	}
+	var b strings.Builder
+	if e.Ingest != "" {
+		fmt.Fprintf(&b, "\n%s\n", send)
+	}
+	if e.API != "" {
+		fmt.Fprintf(&b, "Read the list a moment later:\n  curl '%s/v1/topk?window=%s'\n", e.API, read)
+	}
 	return b.String()
 }
 
