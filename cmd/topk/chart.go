@@ -86,7 +86,12 @@ func tellCharts(out io.Writer, day zone.Day, zoneName string, r *charts.Result) 
 	for _, c := range r.Charts {
 		fmt.Fprintf(out, "%s: revision %d, %d items of %d views\n", c.ItemType, c.Revision, len(c.Items), c.Total)
 	}
-	if len(r.Charts) == 0 {
+	switch {
+	case r.Types == 0 && r.Provisional:
+		fmt.Fprintln(out, "there are no views yet")
+	case r.Types == 0:
+		fmt.Fprintln(out, "there were no views")
+	case len(r.Charts) == 0:
 		fmt.Fprintln(out, "nothing has changed")
 	}
 }

@@ -232,4 +232,10 @@ func testBacklog(t *testing.T, e *engines) {
 	require.Empty(t, e.revisions(t, utc, "2026-03-03"))
 	require.Zero(t, e.round(t, e.maker(utc), asOf.Add(-time.Hour)))
 	require.Zero(t, e.round(t, e.maker(), asOf), "none is configured")
+	for day, types := range map[string]int{"2026-03-02": 1, "2026-03-03": 0} {
+		result, err := e.maker(utc).Make(t.Context(), e.db, utc, parse(t, day))
+		require.NoError(t, err)
+		require.Empty(t, result.Charts, "nothing has changed")
+		require.Equal(t, types, result.Types, "and without views there is nothing to change")
+	}
 }

@@ -29,6 +29,7 @@ var errOvertaken = errors.New("somebody else has counted it meanwhile")
 type Result struct {
 	From, Until, AsOf time.Time
 	Provisional       bool
+	Types             int           // item types of the day that have a chart; 0 when nothing was viewed
 	Charts            []*list.Chart // that were stored; none when nothing has changed
 	revised           bool
 }
@@ -54,6 +55,7 @@ func store(ctx context.Context, db DB, j job, limit uint64, counts map[string]co
 		defer cancel()
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 			types := typesOf(j, counts)
+			result.Types = len(types)
 			versions := make([]int64, len(j.span.versions))
 			for i, v := range j.span.versions {
 				versions[i] = int64(v)
