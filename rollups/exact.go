@@ -12,7 +12,7 @@ import (
 // recountEvery is how often the worker looks for hours that closed or changed. A look costs some 15 ms of one core.
 const recountEvery = 5 * time.Second
 
-// recounted remembers, on the event clock, what the last round of recounts has left to do.
+// recounted remembers, on the event clock, what the last round of recounts that found it out has left to do.
 type recounted struct{ round atomic.Pointer[round] }
 
 // round of recounts: what it was asked for, and the earliest hours that it left.
@@ -21,7 +21,12 @@ type round struct {
 	uncounted, due time.Time // as in recount.Report; zero when there is none
 }
 
+// note takes over what a round has found out, also one that failed in part. A round that found out nothing leaves what was known: less is
+// dropped then.
 func (r *recounted) note(asOf time.Time, report recount.Report) {
+	if !report.Known {
+		return
+	}
 	r.round.Store(&round{asOf: asOf, uncounted: report.Uncounted, due: report.Due})
 }
 
@@ -46,7 +51,7 @@ func (r *recounted) ages(asOf time.Time) (landed, events time.Time) {
 }
 
 // recount makes hours exact when they close or change, while this worker leads. It fails into the next round: what counted
-// before still counts.
+// before still counts. What is older than an hour that fails for good is dropped nonetheless.
 func (w *Worker) recount(ctx context.Context) {
 	wait := backoff{}
 	for ctx.Err() == nil {
@@ -56,6 +61,10 @@ func (w *Worker) recount(ctx context.Context) {
 			continue
 		}
 		report, err := w.exact.Round(clickhouse.Patient(ctx), line.asOf)
+		w.recounted.note(line.asOf, report)
+		if err == nil || report.Hours+report.Days > 0 {
+			wait.reset() // what failed does not slow down the rest
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				w.log.Warn("recount", "error", err)
@@ -63,8 +72,6 @@ func (w *Worker) recount(ctx context.Context) {
 			wait.pause(ctx)
 			continue
 		}
-		wait.reset()
-		w.recounted.note(line.asOf, report)
 		if !report.More {
 			w.rest(ctx, line.asOf, recountEvery)
 		}

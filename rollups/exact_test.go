@@ -49,8 +49,20 @@ func TestWorkerMakesHoursExact(t *testing.T) {
 	stop()
 	mark(hour.Add(3 * time.Hour))
 	send(hour.Add(2 * time.Minute))
-	e.startWorker(t, enginetest.FreeAddress(t))
+	w, _ = e.startWorker(t, enginetest.FreeAddress(t))
 	eventually(t, "another worker goes on", func() bool { return exact() == 4 })
+
+	// An hour that cannot be counted holds back its own landed counts and events and what came since, and nothing before.
+	bad := hour.Add(4 * time.Hour)
+	e.Query(t, "ALTER TABLE topk.counts_hourly ADD CONSTRAINT bad CHECK hour != '"+bad.Format(time.DateTime)+"'")
+	send(bad)
+	send(bad.Add(time.Hour))
+	asOf := bad.Add(3 * time.Hour)
+	mark(asOf)
+	eventually(t, "dropping goes on as far as it may", func() bool {
+		landed, events := w.recounted.ages(asOf)
+		return landed.Equal(bad) && events.Equal(bad)
+	})
 }
 
 // Nothing is dropped before it has been recounted, however far the watermark is. An hour that waits for more late events holds
@@ -64,11 +76,15 @@ func TestDroppingWaitsForRecounts(t *testing.T) {
 		return [2]time.Time{landed, events}
 	}
 	require.Equal(t, [2]time.Time{}, ages(asOf), "nothing is known")
-	r.note(asOf, recount.Report{Uncounted: at(-40), Due: at(-50)})
+	r.note(asOf, recount.Report{})
+	require.Equal(t, [2]time.Time{}, ages(asOf), "a round failed before it knew what is due")
+	r.note(asOf, recount.Report{Known: true, Uncounted: at(-40), Due: at(-50)})
 	require.Equal(t, [2]time.Time{at(-40), at(-50)}, ages(asOf))
 	require.Equal(t, [2]time.Time{at(-45), at(-50)}, ages(at(-45)), "dropping may be behind")
-	r.note(asOf, recount.Report{Due: at(-2)})
+	r.note(asOf, recount.Report{Known: true, Due: at(-2)})
 	require.Equal(t, [2]time.Time{asOf, at(-2)}, ages(asOf))
-	r.note(asOf, recount.Report{})
+	r.note(asOf, recount.Report{Known: true})
 	require.Equal(t, [2]time.Time{asOf, asOf}, ages(at(1)), "no round has looked at later hours")
+	r.note(at(1), recount.Report{})
+	require.Equal(t, [2]time.Time{asOf, asOf}, ages(at(1)), "nor has one that failed before it knew what is due")
 }

@@ -55,6 +55,7 @@ func TestExactCounts(t *testing.T) {
 		{"history is imported hour by hour", testImportHourByHour},
 		{"late events of an hour that is gone", testGoneHours},
 		{"an hour always fails", testFailingHours},
+		{"a day always fails", testFailingDays},
 		{"nothing has fewer views than none", testNegativeSums},
 		{"an old hour is corrected", testCorrection},
 		{"by hand, interrupted and resumed", testByHand},

@@ -195,6 +195,7 @@ func testFailingHours(t *testing.T, e *engine) {
 	require.Equal(t, monday.Add(5*time.Hour), cover.ExactUntil)
 	report := fail()
 	require.Equal(t, monday.Add(5*time.Hour), report.Uncounted, "its events must stay")
+	require.True(t, report.Known, "and those of other hours need not")
 	e.send(t, event{"video", "a", "late", "IN", monday.Add(30 * time.Hour), false})
 	require.Equal(t, 1, fail().Days, "a late event is counted meanwhile")
 
@@ -202,4 +203,41 @@ func testFailingHours(t *testing.T, e *engine) {
 	require.Equal(t, 4, rounds(t, r, asOf).Hours)
 	require.Equal(t, e.truth("video", monday, monday.Add(2*day)), e.total(t, "video"))
 	e.sound(t)
+}
+
+// Days that cannot be added up hold up neither others nor the total nor what is dropped, and are tried again. All time is right meanwhile.
+func testFailingDays(t *testing.T, e *engine) {
+	const all = 6
+	asOf := monday.Add(all*day + time.Hour)
+	e.send(t, stream(1, "video", 1000, all*24, 1)...)
+	e.Query(t, "ALTER TABLE topk.counts_daily ADD CONSTRAINT bad CHECK day < '2026-03-03' OR day > '2026-03-04'")
+	t.Cleanup(func() { e.Query(t, "ALTER TABLE topk.counts_daily DROP CONSTRAINT IF EXISTS bad") })
+	r := e.recounter(func(c *Config) { c.FoldAfter = day })
+	fail := func() Report {
+		t.Helper()
+		report, err := r.Round(t.Context(), asOf)
+		require.ErrorContains(t, err, "add up days from 2026-03-0")
+		require.True(t, report.Known)
+		require.Zero(t, report.Due, "every hour is counted")
+		return report
+	}
+	report := fail()
+	require.Equal(t, []int{all * 24, 0}, []int{report.Hours, report.Days}, "all of them are in one statement")
+	added, folded := 0, 0
+	for range 5 {
+		report := fail()
+		added, folded = added+report.Days, folded+report.Totals
+	}
+	require.Equal(t, all-2, added)
+	require.Positive(t, folded, "those that hold are in the total")
+	require.Equal(t, e.truth("video", monday, asOf), e.total(t, "video"))
+	e.send(t, event{"video", "late", "1", "IN", monday.Add(3*day + time.Hour), false})
+	report = fail()
+	require.Equal(t, []int{1, 1}, []int{report.Hours, report.Days}, "a late event is counted meanwhile")
+	require.Positive(t, fail().Dropped+report.Dropped, "and what it replaced is dropped")
+
+	e.Query(t, "ALTER TABLE topk.counts_daily DROP CONSTRAINT bad")
+	require.Equal(t, 2, rounds(t, r, asOf).Days)
+	require.Equal(t, e.truth("video", monday, asOf), e.total(t, "video"))
+	require.Equal(t, all-1, e.sound(t).Folded)
 }

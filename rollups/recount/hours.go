@@ -71,15 +71,8 @@ func (r *Recounter) batches(first, late []dueHour) (all [][]dueHour) {
 	failures := func(d dueHour) int { return r.changed[d.hour].failed }
 	var ill []dueHour
 	for _, hours := range [][]dueHour{first, late} {
-		var well []dueHour
-		for _, d := range hours {
-			if failures(d) == 0 {
-				well = append(well, d)
-			} else {
-				ill = append(ill, d)
-			}
-		}
-		all = append(all, batches(well, r.config.BatchEvents, maxBatchHours, size)...)
+		well, failed := apart(hours, failures)
+		all, ill = append(all, batches(well, r.config.BatchEvents, maxBatchHours, size)...), append(ill, failed...)
 	}
 	slices.SortStableFunc(ill, func(a, b dueHour) int { return cmp.Compare(failures(a), failures(b)) })
 	return append(all, batches(ill, 0, 1, size)...)
@@ -253,4 +246,17 @@ func batches[T any](all []T, most uint64, count int, size func(T) uint64) (cut [
 		*last = (*last)[:len(*last)+1]
 	}
 	return cut
+}
+
+// apart are those that never failed, and those that did: what failed least often first.
+func apart[T any](all []T, failures func(T) int) (well, ill []T) {
+	for _, one := range all {
+		if failures(one) == 0 {
+			well = append(well, one)
+		} else {
+			ill = append(ill, one)
+		}
+	}
+	slices.SortStableFunc(ill, func(a, b T) int { return cmp.Compare(failures(a), failures(b)) })
+	return well, ill
 }

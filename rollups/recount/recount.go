@@ -24,7 +24,8 @@ const (
 	// maxBatches bounds the statements that count hours in a round, and those that add up days, so that dropping old versions is
 	// not kept waiting by a long absence. Of large hours and days, some seconds each, there is one in a batch.
 	maxBatches = 24
-	// maxFailures bounds the statements of a round that fail to count hours: each may take the whole budget before it does.
+	// maxFailures bounds the statements of a round that fail to count hours, and those that fail to add up days: each may take the whole
+	// budget before it does.
 	maxFailures = 3
 	// maxBatchHours and maxBatchDays bound what a statement names and the partitions that it writes.
 	maxBatchHours = 240
@@ -70,6 +71,7 @@ type Recounter struct {
 	log     *slog.Logger
 	metrics *metrics
 	changed map[time.Time]change // hours that are due, and since when
+	ill     map[time.Time]int    // days that are due, and how often adding them up has failed
 	closed  time.Time            // hours before it, and all that follows from them, were up to date
 	looked  time.Time            // when that was, on the wall clock
 	gone    map[time.Time]bool   // hours that were told to be gone
@@ -88,7 +90,7 @@ type change struct {
 // New does no I/O. registry may be nil.
 func New(conn driver.Conn, config Config, log *slog.Logger, registry prometheus.Registerer) *Recounter {
 	return &Recounter{conn: conn, config: config, log: log, metrics: newMetrics(registry), changed: map[time.Time]change{},
-		gone: map[time.Time]bool{}, stage: func(string) error { return nil }}
+		ill: map[time.Time]int{}, gone: map[time.Time]bool{}, stage: func(string) error { return nil }}
 }
 
 // Report is what a round did.
@@ -97,13 +99,16 @@ type Report struct {
 	// Uncounted is the earliest closed hour with events that was never counted, and Due the earliest one of which not all have
 	// been: it is uncounted, or waits until it is quiet. Zero when there is none.
 	Uncounted, Due time.Time
+	// Known says that Uncounted and Due were found out, and that every other hour that has closed is in the ledger: what failed in the
+	// round, if anything, are hours that they speak of, or days and the total, which are made of hours that are kept.
+	Known bool
 	// More says that the round ended at a bound and that there is more to do at once.
 	More bool
 }
 
 // Round does what is due when every event before asOf is there: hours that closed or changed, the oldest first, then days, then
-// the total, then what nobody reads any more. An hour that cannot be counted holds up none of the others; it is tried again in the
-// next round.
+// the total, then what nobody reads any more. An hour that cannot be counted holds up none of the others, nor does a day that cannot be
+// added up; they are tried again in the next round. The report holds also when there is an error.
 func (r *Recounter) Round(ctx context.Context, asOf time.Time) (report Report, err error) {
 	defer func() {
 		if err != nil && ctx.Err() == nil {
@@ -116,7 +121,11 @@ func (r *Recounter) Round(ctx context.Context, asOf time.Time) (report Report, e
 		return report, err
 	}
 	pending, failed := r.hours(ctx, due, &report)
-	if ctx.Err() != nil || report.Hours == 0 && closed.Equal(r.closed) && time.Since(r.looked) < r.config.LookEvery {
+	if ctx.Err() != nil {
+		return report, failed
+	}
+	if report.Hours == 0 && closed.Equal(r.closed) && time.Since(r.looked) < r.config.LookEvery {
+		report.Known = true
 		return report, failed
 	}
 	if err := r.settle(ctx, closed, pending, &report); err != nil {
@@ -138,14 +147,16 @@ func (r *Recounter) settle(ctx context.Context, closed time.Time, pending []time
 			l, err = readLedger(ctx, r.conn)
 		}
 	}
-	if err == nil {
-		l, err = r.sums(ctx, l, closed, report)
-	}
 	if err != nil {
 		return err
 	}
+	report.Known = true
+	l, failed := r.sums(ctx, l, closed, report)
+	if l == nil || ctx.Err() != nil {
+		return failed
+	}
 	r.metrics.exactUntil.Set(float64(l.exactUntil().Unix()))
-	return r.tidy(ctx, l, closed, report)
+	return errors.Join(failed, r.tidy(ctx, l, closed, report))
 }
 
 // run executes one step of a recount. A test may end the recounter before any.

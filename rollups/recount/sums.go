@@ -2,6 +2,7 @@ package recount
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"topk/internal/clickhouse"
@@ -16,40 +17,65 @@ type fold struct {
 	removed       []uint64
 }
 
-// sums brings days and the total up to date with the hours before closed, and returns what the ledgers say then.
+// sums brings days and the total up to date with the hours before closed, and returns what the ledgers say then. Days that cannot be
+// added up hold up neither others nor the total; the ledger is returned together with why they cannot. It is nil when it could not
+// be read.
 func (r *Recounter) sums(ctx context.Context, l *ledger, closed time.Time, report *Report) (*ledger, error) {
-	changed, err := r.addUp(ctx, l, closed.Truncate(day), report)
-	if err == nil && changed {
-		l, err = readLedger(ctx, r.conn)
+	changed, failed := r.addUp(ctx, l, closed.Truncate(day), report)
+	if changed {
+		var err error
+		if l, err = readLedger(ctx, r.conn); err != nil {
+			return nil, errors.Join(failed, err)
+		}
 	}
-	if err != nil {
-		return nil, err
+	changed, err := r.total(ctx, l, closed.Add(-r.config.FoldAfter).Truncate(day), report)
+	failed = errors.Join(failed, err)
+	if changed {
+		if l, err = readLedger(ctx, r.conn); err != nil {
+			return nil, errors.Join(failed, err)
+		}
 	}
-	changed, err = r.total(ctx, l, closed.Add(-r.config.FoldAfter).Truncate(day), report)
-	if err == nil && changed {
-		l, err = readLedger(ctx, r.conn)
-	}
-	return l, err
+	return l, failed
 }
 
 // addUp adds up the days before closed, a midnight. A day of which an hour is due is added up again after that: meanwhile the
 // older sum is made of what counts.
 func (r *Recounter) addUp(ctx context.Context, l *ledger, closed time.Time, report *Report) (changed bool, err error) {
 	due, empty := l.dueDays(closed)
+	var failed []error
 	if empty {
 		if err := r.run(ctx, "enter_empty_days", clickhouse.Parameters{"closed": closed}, askBudget); err != nil {
-			return false, err
+			failed = append(failed, err)
 		}
 	}
-	cut := batches(due, r.config.BatchEvents, maxBatchDays, (*ledgerDay).events)
-	for _, days := range cut[:min(len(cut), maxBatches)] {
+	for n, days := range r.dayBatches(due) {
+		if n >= maxBatches || len(failed) >= maxFailures || ctx.Err() != nil {
+			report.More = true
+			break
+		}
 		if err := r.addUpDays(ctx, l, days); err != nil {
-			return false, err
+			failed = append(failed, err)
+			for _, d := range days {
+				r.ill[d.day]++
+			}
+			continue
 		}
 		report.Days += len(days)
 	}
-	report.More = report.More || len(cut) > maxBatches
-	return empty || len(due) > 0, nil
+	return empty || len(due) > 0, errors.Join(failed...)
+}
+
+// dayBatches are days that are added up by one statement each, in order. One that was in a statement that failed stands alone from then
+// on, behind all that failed less often, as hours do.
+func (r *Recounter) dayBatches(due []*ledgerDay) [][]*ledgerDay {
+	failures := func(d *ledgerDay) int { return r.ill[d.day] }
+	well, ill := apart(due, failures)
+	still := make(map[time.Time]int, len(ill))
+	for _, d := range ill {
+		still[d.day] = failures(d)
+	}
+	r.ill = still
+	return append(batches(well, r.config.BatchEvents, maxBatchDays, (*ledgerDay).events), batches(ill, 0, 1, (*ledgerDay).events)...)
 }
 
 func (r *Recounter) addUpDays(ctx context.Context, l *ledger, days []*ledgerDay) error {
