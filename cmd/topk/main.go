@@ -27,7 +27,7 @@ func run() int {
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "topk",
-		Short:         "The most viewed items right now, in any slice, and how sure we are",
+		Short:         "The most viewed items of the last minute, hour or month, or of all time, and how sure we are",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
