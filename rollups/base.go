@@ -23,15 +23,15 @@ const (
 // base is the exact part of a window: the most viewed items of every type in the closed hours, and a bound of all others.
 type base struct {
 	conn  driver.Conn
-	heads *heads
-	most  int            // items of a head
+	heads *headCache
+	most  int            // items of a type that are kept
 	next  *recount.Cover // what the next list is made of
 	cover *recount.Cover // what types are made of
-	types map[string]*head
+	types map[string]*baseTop
 }
 
-// head is the most viewed items of a type in a cover.
-type head struct {
+// baseTop is the most viewed items of a type in a cover: what the heads of its partitions come to.
+type baseTop struct {
 	items []recount.Count   // greatest first
 	views map[string]uint64 // of items, and of others that were asked for
 	floor uint64            // no other item has more
@@ -73,18 +73,18 @@ func (b *base) update(ctx context.Context, types []string) error {
 	if err := b.heads.load(ctx, slices.Concat(added, taken), types, keep); err != nil {
 		return err
 	}
-	heads := make(map[string]*head, len(types))
+	tops := make(map[string]*baseTop, len(types))
 	for _, itemType := range types {
-		h := b.types[itemType]
-		if !same || h == nil {
-			if h, err = b.head(ctx, itemType); err != nil {
+		top := b.types[itemType]
+		if !same || top == nil {
+			if top, err = b.top(ctx, itemType); err != nil {
 				return err
 			}
-			h.total = totals[itemType]
+			top.total = totals[itemType]
 		}
-		heads[itemType] = h
+		tops[itemType] = top
 	}
-	b.cover, b.types = b.next, heads
+	b.cover, b.types = b.next, tops
 	return nil
 }
 
@@ -109,9 +109,9 @@ type sum struct {
 	addedFloors, takenFloors uint64 // of the partitions where they are known
 }
 
-// head nominates from the heads of all partitions and verifies by key: an item has no more than its known views and the floors of the
+// top nominates from the heads of all partitions and verifies by key: an item has no more than its known views and the floors of the
 // other partitions, one that is in no head no more than all floors.
-func (b *base) head(ctx context.Context, itemType string) (*head, error) {
+func (b *base) top(ctx context.Context, itemType string) (*baseTop, error) {
 	added, taken := b.next.Parts()
 	sums := map[string]*sum{}
 	var floors, takenFloors uint64
@@ -142,55 +142,55 @@ func (b *base) head(ctx context.Context, itemType string) (*head, error) {
 		}
 	}
 	slices.SortFunc(nominated, func(a, b nominee) int { return cmp.Or(cmp.Compare(b.upper, a.upper), cmp.Compare(a.id, b.id)) })
-	h := &head{floor: floors, views: map[string]uint64{}}
+	top := &baseTop{floor: floors, views: map[string]uint64{}}
 	if len(nominated) > b.most {
-		h.floor = max(floors, nominated[b.most].upper)
+		top.floor = max(floors, nominated[b.most].upper)
 		nominated = nominated[:b.most]
 	}
 	var unsure []string
 	for _, n := range nominated {
 		if s := sums[n.id]; s.addedFloors == floors && s.takenFloors == takenFloors {
-			h.views[n.id] = n.upper
+			top.views[n.id] = n.upper
 		} else {
 			unsure = append(unsure, n.id)
 		}
 	}
 	found, err := exactViews(ctx, b.conn, b.next, itemType, unsure)
 	for _, item := range found {
-		h.views[item.ItemID] = item.Views
+		top.views[item.ItemID] = item.Views
 	}
-	for id, views := range h.views {
-		h.items = append(h.items, recount.Count{ItemID: id, Views: views})
+	for id, views := range top.views {
+		top.items = append(top.items, recount.Count{ItemID: id, Views: views})
 	}
-	slices.SortFunc(h.items, func(a, b recount.Count) int {
+	slices.SortFunc(top.items, func(a, b recount.Count) int {
 		return cmp.Or(cmp.Compare(b.Views, a.Views), cmp.Compare(a.ItemID, b.ItemID))
 	})
-	return h, err
+	return top, err
 }
 
 // ask reads the exact views of items that are not known yet.
 func (b *base) ask(ctx context.Context, itemType string, ids []string) error {
-	h := b.types[itemType]
-	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := h.views[id]; return ok })
+	top := b.types[itemType]
+	unknown := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := top.views[id]; return ok })
 	if len(unknown) == 0 {
 		return nil
 	}
-	if most := max(baseAsked/(len(b.types)*len(list.Long)), leastAsked); len(h.views)+len(unknown) > len(h.items)+most {
-		clear(h.views)
-		for _, item := range h.items {
-			h.views[item.ItemID] = item.Views
+	if most := max(baseAsked/(len(b.types)*len(list.Long)), leastAsked); len(top.views)+len(unknown) > len(top.items)+most {
+		clear(top.views)
+		for _, item := range top.items {
+			top.views[item.ItemID] = item.Views
 		}
-		unknown = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := h.views[id]; return ok })
+		unknown = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { _, ok := top.views[id]; return ok })
 	}
 	found, err := exactViews(ctx, b.conn, b.cover, itemType, unknown)
 	if err != nil {
 		return err
 	}
 	for _, id := range unknown {
-		h.views[id] = 0
+		top.views[id] = 0
 	}
 	for _, item := range found {
-		h.views[item.ItemID] = item.Views
+		top.views[item.ItemID] = item.Views
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Long struct {
 	conn   driver.Conn
 	open   *Builder
 	within time.Duration
-	heads  *heads
+	heads  *headCache
 
 	windows []list.Window
 	bases   map[string]*base // by window
@@ -37,7 +37,7 @@ type Long struct {
 // NewLong returns a builder on a connection. open counts the hours that are not closed. A build that takes longer than within fails:
 // counts that a newer recount replaced stay that long.
 func NewLong(conn driver.Conn, open *Builder, within time.Duration) *Long {
-	l := &Long{conn: conn, open: open, within: within, heads: newHeads(conn), windows: list.Long, bases: map[string]*base{}}
+	l := &Long{conn: conn, open: open, within: within, heads: newHeadCache(conn), windows: list.Long, bases: map[string]*base{}}
 	for _, w := range list.Long {
 		l.bases[w.Name] = &base{conn: conn, heads: l.heads, most: recount.HeadItems}
 	}
@@ -240,12 +240,12 @@ func widen(named map[string]*nomination, windows []stitched) map[string]*nominat
 			known[item.id] = true
 		}
 		for _, window := range windows {
-			h := window.base.types[itemType]
-			if h == nil {
+			top := window.base.types[itemType]
+			if top == nil {
 				continue
 			}
-			enough := h.enough(n)
-			for _, item := range h.items {
+			enough := top.enough(n)
+			for _, item := range top.items {
 				if item.Views+n.unseen < enough {
 					break
 				}
@@ -261,18 +261,18 @@ func widen(named map[string]*nomination, windows []stitched) map[string]*nominat
 }
 
 // enough is what as many items as a list stores have in any case. Who cannot reach it is not in the list.
-func (h *head) enough(n *nomination) uint64 {
-	lowers := make([]uint64, 0, len(h.items))
+func (top *baseTop) enough(n *nomination) uint64 {
+	lowers := make([]uint64, 0, len(top.items))
 	open := map[string]uint64{}
 	if n != nil && n.once {
 		for _, item := range n.items {
 			open[item.id] = item.lower
-			if _, ok := h.views[item.id]; !ok {
+			if _, ok := top.views[item.id]; !ok {
 				lowers = append(lowers, item.lower)
 			}
 		}
 	}
-	for id, views := range h.views {
+	for id, views := range top.views {
 		lowers = append(lowers, views+open[id])
 	}
 	if len(lowers) < list.StoredItems {
@@ -282,13 +282,13 @@ func (h *head) enough(n *nomination) uint64 {
 	return lowers[len(lowers)-list.StoredItems]
 }
 
-// list stitches one list together. An item that is not counted here has no more than the floor: not in the head and not named, it has
-// both floors at most; what is dropped on the way raises the floor to what it may have.
+// list stitches one list together. An item that is not counted here has no more than the floor: not in the exact part and not named,
+// it has both floors at most; what is dropped on the way raises the floor to what it may have.
 func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, found answers) (*list.List, error) {
-	h, n := w.base.types[itemType], found.named[itemType]
+	top, n := w.base.types[itemType], found.named[itemType]
 	made := &list.List{ItemType: itemType, Window: w.window.Name, Slice: list.GlobalSlice, From: w.from(), AsOf: asOf,
 		ExactUntil: w.base.cover.Exact(), Method: found.counted.method, Revised: w.base.cover.Revised, Partial: []string{},
-		Total: h.total + found.counted.totals[itemType], MaxOvercount: found.repeats[itemType]}
+		Total: top.total + found.counted.totals[itemType], MaxOvercount: found.repeats[itemType]}
 	var unseen uint64
 	open := map[string]interval{}
 	if n != nil {
@@ -297,14 +297,14 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 			open[item.id] = found.counted.counts[itemType][item.id]
 		}
 	}
-	made.Floor = h.floor + unseen
-	enough := h.enough(n)
+	made.Floor = top.floor + unseen
+	enough := top.enough(n)
 	var risers []string
 	for id, views := range open {
-		if _, ok := h.views[id]; ok {
+		if _, ok := top.views[id]; ok {
 			continue
 		}
-		if most := h.floor + views.upper; most < enough {
+		if most := top.floor + views.upper; most < enough {
 			made.Floor = max(made.Floor, most)
 		} else {
 			risers = append(risers, id)
@@ -313,14 +313,14 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 	if err := w.base.ask(ctx, itemType, risers); err != nil {
 		return nil, err
 	}
-	counted := make(map[string]interval, len(open)+len(h.items))
+	counted := make(map[string]interval, len(open)+len(top.items))
 	repeated := found.repeats[itemType] // any of the items may have all of them, of its views since the hours closed
 	for id, views := range open {
-		if exact, ok := h.views[id]; ok {
+		if exact, ok := top.views[id]; ok {
 			counted[id] = interval{exact + views.lower - min(repeated, views.lower), exact + views.upper}
 		}
 	}
-	for _, item := range h.items {
+	for _, item := range top.items {
 		switch _, ok := open[item.ItemID]; {
 		case ok:
 		case n == nil:

@@ -72,7 +72,7 @@ func readPartTotals(ctx context.Context, conn driver.Conn, parts []Part, budget 
 		var bucket time.Time
 		var itemType string
 		var views uint64
-		if err := rows.Scan(&part.Table, &bucket, &part.Version, &itemType, &views); err != nil {
+		if err := rows.Scan(&part.Grain, &bucket, &part.Version, &itemType, &views); err != nil {
 			return err
 		}
 		part.Bucket = bucket.Unix()
@@ -115,7 +115,7 @@ func fillTogether(ctx context.Context, conn driver.Conn, all []partTotals, budge
 			continue
 		}
 		p["type"], p["views"] = itemType, views
-		p["part"], p["bucket"], p["version"] = parts[0].Table, time.Unix(parts[0].Bucket, 0).UTC(), parts[0].Version
+		p["part"], p["bucket"], p["version"] = parts[0].Grain, time.Unix(parts[0].Bucket, 0).UTC(), parts[0].Version
 		if err := questions.Execute(ctx, conn, "fill_head", p, budget); err != nil {
 			return err
 		}
@@ -132,11 +132,11 @@ func fillTogether(ctx context.Context, conn driver.Conn, all []partTotals, budge
 
 // partNames are names of partitions as parameters.
 func partNames(parts []Part) clickhouse.Parameters {
-	tables, buckets, versions := make([]string, len(parts)), make([]time.Time, len(parts)), make([]uint64, len(parts))
+	grains, buckets, versions := make([]string, len(parts)), make([]time.Time, len(parts)), make([]uint64, len(parts))
 	for i, part := range parts {
-		tables[i], buckets[i], versions[i] = part.Table, time.Unix(part.Bucket, 0).UTC(), part.Version
+		grains[i], buckets[i], versions[i] = part.Grain, time.Unix(part.Bucket, 0).UTC(), part.Version
 	}
-	return clickhouse.Parameters{"parts": tables, "buckets": buckets, "versions": versions}
+	return clickhouse.Parameters{"parts": grains, "buckets": buckets, "versions": versions}
 }
 
 // ReadHeads returns what is remembered of partitions, at most keep items of each of the types, and the views alone of every
@@ -150,7 +150,7 @@ func ReadHeads(ctx context.Context, conn driver.Conn, parts []Part, types []stri
 		var bucket time.Time
 		var items []string
 		var views []uint64
-		if err := rows.Scan(&h.Part.Table, &bucket, &h.Part.Version, &h.ItemType, &h.Views, &items, &views, &h.Floor); err != nil {
+		if err := rows.Scan(&h.Part.Grain, &bucket, &h.Part.Version, &h.ItemType, &h.Views, &items, &views, &h.Floor); err != nil {
 			return err
 		}
 		h.Part.Bucket = bucket.Unix()

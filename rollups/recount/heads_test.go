@@ -17,7 +17,7 @@ func testHeads(t *testing.T, e *engine) {
 	hour := fmt.Sprintf("toDateTime('%s', 'UTC')", monday.Format(time.DateTime))
 	insert(fmt.Sprintf("'video', concat('v', leftPad(toString(number %% %[1]d), 4, '0')), %[2]s, 5, if(number < %[1]d, 'IN', 'DE'), 10 + 10 * (number %% %[1]d) FROM numbers(2 * %[1]d)", items, hour))
 	insert(fmt.Sprintf("concat('t', toString(number)), 'a', %s, 5, '', 1 + intDiv(number, 10) FROM numbers(%d)", hour, types-1))
-	part := Part{Table: "hour", Bucket: monday.Unix(), Version: 5}
+	part := Part{Grain: "hour", Bucket: monday.Unix(), Version: 5}
 	read := func(keep int, types ...string) map[string]Head {
 		t.Helper()
 		heads, err := ReadHeads(t.Context(), e.conn, []Part{part, {"hour", monday.Unix(), 6}, {"day", monday.Unix(), 5}}, types, keep, askBudget)
@@ -52,5 +52,5 @@ func testHeads(t *testing.T, e *engine) {
 		require.Equal(t, video.Items[:3], fewer.Items)
 		require.Equal(t, video.Items[3].Views, fewer.Floor)
 	}
-	require.NoError(t, FillHeads(t.Context(), e.conn, []Part{{Table: "total", Version: 9}}, askBudget), "an empty partition")
+	require.NoError(t, FillHeads(t.Context(), e.conn, []Part{{Grain: "total", Version: 9}}, askBudget), "an empty partition")
 }

@@ -134,22 +134,22 @@ func (c *Cover) Empty() bool { return c.Partitions() == 0 }
 
 // Part names one partition of exact counts, which never changes.
 type Part struct {
-	Table   string // hour, day or total
+	Grain   string // hour, day or total
 	Bucket  int64  // its start, in epoch seconds; 0 for total
 	Version uint64
 }
 
 // Parts are the partitions that a cover adds up, and those that it takes away.
 func (c *Cover) Parts() (added, taken []Part) {
-	parts := func(table string, buckets []time.Time, versions []uint64) (all []Part) {
+	parts := func(grain string, buckets []time.Time, versions []uint64) (all []Part) {
 		for i, bucket := range buckets {
-			all = append(all, Part{table, bucket.Unix(), versions[i]})
+			all = append(all, Part{grain, bucket.Unix(), versions[i]})
 		}
 		return all
 	}
 	added = slices.Concat(parts("hour", c.hours, c.hour), parts("day", c.days, c.day))
 	if c.total != 0 {
-		added = append(added, Part{Table: "total", Version: c.total})
+		added = append(added, Part{Grain: "total", Version: c.total})
 	}
 	return added, parts("day", c.less, c.lessDay)
 }
@@ -157,7 +157,7 @@ func (c *Cover) Parts() (added, taken []Part) {
 // Cover is of the partition alone.
 func (p Part) Cover() *Cover {
 	bucket, version := []time.Time{time.Unix(p.Bucket, 0).UTC()}, []uint64{p.Version}
-	switch p.Table {
+	switch p.Grain {
 	case "hour":
 		return &Cover{hours: bucket, hour: version}
 	case "day":
