@@ -209,7 +209,7 @@ func testFailingHours(t *testing.T, e *engine) {
 func testFailingDays(t *testing.T, e *engine) {
 	const all = 6
 	asOf := monday.Add(all*day + time.Hour)
-	e.send(t, stream(1, "video", 1000, all*24, 1)...)
+	e.send(t, stream(1, "video", 3000, all*24, 1)...)
 	e.Query(t, "ALTER TABLE topk.counts_daily ADD CONSTRAINT bad CHECK day < '2026-03-03' OR day > '2026-03-04'")
 	t.Cleanup(func() { e.Query(t, "ALTER TABLE topk.counts_daily DROP CONSTRAINT IF EXISTS bad") })
 	r := e.recounter(func(c *Config) { c.FoldAfter = day })
@@ -218,7 +218,6 @@ func testFailingDays(t *testing.T, e *engine) {
 		report, err := r.Round(t.Context(), asOf)
 		require.ErrorContains(t, err, "add up days from 2026-03-0")
 		require.True(t, report.Known)
-		require.Zero(t, report.Due, "every hour is counted")
 		return report
 	}
 	report := fail()
@@ -226,6 +225,7 @@ func testFailingDays(t *testing.T, e *engine) {
 	added, folded := 0, 0
 	for range 5 {
 		report := fail()
+		require.Zero(t, report.Due, "every hour is counted, so no event is held back")
 		added, folded = added+report.Days, folded+report.Totals
 	}
 	require.Equal(t, all-2, added)
@@ -239,5 +239,5 @@ func testFailingDays(t *testing.T, e *engine) {
 	e.Query(t, "ALTER TABLE topk.counts_daily DROP CONSTRAINT bad")
 	require.Equal(t, 2, rounds(t, r, asOf).Days)
 	require.Equal(t, e.truth("video", monday, asOf), e.total(t, "video"))
-	require.Equal(t, all-1, e.sound(t).Folded)
+	require.EqualValues(t, all-1, e.sound(t).Folded)
 }
