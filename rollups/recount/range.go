@@ -129,7 +129,7 @@ func (r *Recounter) choose(ctx context.Context, g Range) (hours []chosenHour, cl
 		return err
 	})
 	if err == nil && len(hours) == 0 {
-		err = errors.New("the rollup worker has closed no hour of that range")
+		err = errors.New("the rollup worker has closed no hour of that range (it does ten minutes after an hour's end)")
 	}
 	return hours, closed.UTC(), err
 }
