@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"topk/internal/slice"
 )
 
 // Config says where the API listens and what it reads.
@@ -20,6 +22,10 @@ type Config struct {
 	StaleAfter time.Duration
 	// Ingest is the base URL of an ingestor that POST /v1/events and POST /views are passed on to; "" passes nothing on.
 	Ingest string
+	// Pairs are the pairs of dimensions that are counted, as slice.ParsePairs reads them: those of the rollup worker.
+	Pairs string
+	// Groups name unions of countries, each as slice.ParseGroups reads it.
+	Groups []string
 }
 
 // DefaultConfig is what topk api starts with.
@@ -28,6 +34,7 @@ func DefaultConfig() Config {
 		Listen:     "127.0.0.1:8081",
 		Postgres:   "postgres://topk@127.0.0.1:15432/topk?sslmode=disable",
 		StaleAfter: time.Minute,
+		Pairs:      slice.DefaultPairs,
 	}
 }
 
@@ -51,5 +58,22 @@ func (c Config) Validate() error {
 			mistakes = append(mistakes, fmt.Errorf("ingest: %q must be a URL such as http://127.0.0.1:8080", c.Ingest))
 		}
 	}
+	if _, err := c.slicing(); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	return errors.Join(mistakes...)
+}
+
+// slicing reads which slices can be asked for. The error joins every mistake.
+func (c Config) slicing() (slicing, error) {
+	var mistakes []error
+	kept, err := slice.ParsePairs(c.Pairs)
+	if err != nil {
+		mistakes = append(mistakes, fmt.Errorf("slice-pairs: %w", err))
+	}
+	groups, err := slice.ParseGroups(c.Groups)
+	if err != nil {
+		mistakes = append(mistakes, fmt.Errorf("group: %w", err))
+	}
+	return slicing{kept: kept, groups: groups}, errors.Join(mistakes...)
 }

@@ -15,8 +15,11 @@ import (
 
 func TestConfigReportsEveryMistake(t *testing.T) {
 	require.NoError(t, DefaultConfig().Validate())
-	err := Config{Listen: "nowhere", Postgres: "postgres://[", StaleAfter: -time.Second, Ingest: "ftp://x"}.Validate()
-	for _, want := range []string{"listen:", "postgres:", "stale-after:", "ingest:"} {
+	none := DefaultConfig()
+	none.Pairs, none.Groups = "", []string{"dach=DE,AT,CH"}
+	require.NoError(t, none.Validate())
+	err := Config{Listen: "nowhere", Postgres: "postgres://[", StaleAfter: -time.Second, Ingest: "ftp://x", Pairs: "category+language", Groups: []string{"x=EL"}}.Validate()
+	for _, want := range []string{"listen:", "postgres:", "stale-after:", "ingest:", "slice-pairs:", "group:"} {
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -30,6 +30,7 @@ type answerer func(p *plainRequest, now time.Time) (head, body []byte, status in
 // times more on a request than the list does. With the first request that is not plain, a connection is handed over to
 // net/http for good. So the front never has to know HTTP, only to recognise what it knows.
 type front struct {
+	slicing  slicing
 	answer   answerer
 	metrics  *routeMetrics
 	now      func() time.Time

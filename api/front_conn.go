@@ -99,7 +99,7 @@ func (c *frontConn) parse() (size int, request *plainRequest) {
 		return 0, nil
 	}
 	size = end + len(endOfHead)
-	request, ok := parsePlain(read[:size])
+	request, ok := c.front.slicing.parsePlain(read[:size])
 	if !ok {
 		return 0, nil
 	}

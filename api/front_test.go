@@ -23,8 +23,12 @@ func startLoaded(t testing.TB) *running {
 	api := startAPI(t, func(c *Config) {
 		c.Postgres, c.StaleAfter = "postgres://topk@"+address+"/topk?sslmode=disable", 0
 	})
-	for _, l := range []struct{ itemType, window string }{{"video", "1h"}, {"hashtag", "1m"}} {
+	for _, l := range []struct{ itemType, window, slice string }{
+		{"video", "1h", "global"}, {"hashtag", "1m", "global"}, {"video", "1h", "country=IN,category=a%2Cb🎵"}, {"video", "1h", "country="},
+		{"video", "1h", "country=DE|FR"},
+	} {
 		loaded := sample(l.itemType, l.window, 1000, 9000)
+		loaded.Slice = l.slice
 		loaded.Version, loaded.PublishedAt = 7, time.Date(2026, 3, 1, 12, 0, 1, 0, time.UTC)
 		s, err := newServed(loaded, 0)
 		require.NoError(t, err)
@@ -71,6 +75,13 @@ func TestFrontAnswersAsNetHTTPDoes(t *testing.T) {
 		{"GET /v1/topk HTTP/1.1\r\n" + host + "\r\n", true},
 		{"GET /v1/topk?item_type=hashtag&window=1m&k=3 HTTP/1.1\r\n" + host + "\r\n", true},
 		{"GET /top?k=%31 HTTP/1.1\r\nhost: [::1]:80\r\nConnection: Keep-Alive\r\n\r\n", true},
+		{"GET /topk?country=IN&category=a%252Cb%F0%9F%8E%B5&k=2 HTTP/1.1\r\n" + host + "\r\n", true},
+		{"GET /topk?country=&k=2 HTTP/1.1\r\n" + host + "\r\n", true},
+		{"GET /topk?country=FR,DE,FR&k=2 HTTP/1.1\r\n" + host + "\r\n", true},
+		{"GET /topk?country=US HTTP/1.1\r\n" + host + "\r\n", true}, // plain, and net/http's: there is no list
+		{"GET /topk?country=in HTTP/1.1\r\n" + host + "\r\n", false},
+		{"GET /topk?country=IN&region=eu HTTP/1.1\r\n" + host + "\r\n", false},
+		{"GET /topk?category=🎵 HTTP/1.1\r\n" + host + "\r\n", false},
 		{"GET /topk? HTTP/1.1\r\n" + host + "User-Agent: x (y; z) \"q\"\r\nAccept: */*\r\n\r\n", true},
 		{"GET /topk HTTP/1.1\r\n" + host + "Accept-Encoding: gzip, br\r\n\r\n", true},
 		{"GET /topk HTTP/1.1\r\n" + host + "Accept-Encoding: br\r\nAccept-Encoding:gzip;q=0.1\t \r\n\r\n", true},
@@ -109,7 +120,7 @@ func TestFrontAnswersAsNetHTTPDoes(t *testing.T) {
 		{"GET /topk?item_type=absent HTTP/1.1\r\n" + host + "\r\n", true},                             // plain, and still net/http's: there is no list
 	} {
 		name := test.raw[:min(len(test.raw), 100)]
-		_, plain := parsePlain([]byte(test.raw))
+		_, plain := api.server.slicing.parsePlain([]byte(test.raw))
 		require.Equal(t, test.plain, plain, name)
 		method, _, _ := strings.Cut(test.raw, " ")
 		got := exchange(t, strings.TrimPrefix(api.url, "http://"), test.raw, method)[0]
@@ -194,20 +205,22 @@ func TestStopClosesIdleConnections(t *testing.T) {
 // connection, with this path, query and these headers.
 func FuzzParsePlain(f *testing.F) {
 	for _, seed := range []string{
-		"GET /v1/topk?k=3 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /top HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n",
+		"GET /v1/topk?k=3 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /top?country=DE,FR&category=%2525 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /top HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n",
 		"GET /topk HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\nIf-None-Match: \"x\", W/\"y\"\r\n\r\n",
 		"GET /topk HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx", "POST /topk HTTP/1.1\r\n\r\n", "\r\n\r\n",
 		"GET /topk HTTP/1.1\r\nHost:a\r\nA-1:\t b \r\n\r\n", "GET /topk HTTP/1.1\r\nHost: a\r\n\tx\r\n\r\n",
 	} {
 		f.Add([]byte(seed))
 	}
+	slicing, err := DefaultConfig().slicing()
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, head []byte) {
 		end := bytes.Index(head, endOfHead)
 		if end < 0 {
 			return
 		}
 		head = head[:end+len(endOfHead)]
-		p, ok := parsePlain(head)
+		p, ok := slicing.parsePlain(head)
 		if !ok {
 			return
 		}
@@ -219,7 +232,7 @@ func FuzzParsePlain(f *testing.F) {
 		require.Zero(t, r.ContentLength)
 		require.False(t, r.Close)
 		require.Contains(t, listPaths, r.URL.Path)
-		q, mistakes := parseQuery(r.URL.RawQuery)
+		q, mistakes := slicing.parseQuery(r.URL.RawQuery)
 		require.Empty(t, mistakes)
 		require.Equal(t, q, p.query)
 		require.Equal(t, acceptsGzip(joined(r.Header["Accept-Encoding"])), p.gzip)
@@ -232,7 +245,7 @@ func FuzzParsePlain(f *testing.F) {
 // BenchmarkPlain is the front's own work for a request: no system call, and no memory.
 func BenchmarkPlain(b *testing.B) {
 	api := startLoaded(b)
-	c := &frontConn{front: &front{answer: api.server.plain}}
+	c := &frontConn{front: &front{slicing: api.server.slicing, answer: api.server.plain}}
 	c.filled = copy(c.buffer[:], "GET /v1/topk?item_type=video&window=1h&k=100 HTTP/1.1\r\nHost: 127.0.0.1:8081\r\n\r\n")
 	now := time.Now()
 	b.ReportAllocs()

@@ -25,7 +25,7 @@ var (
 // parsePlain reads the head of a request, up to and with its empty line. It is strict, and says no to whatever it is not
 // sure of: net/http then decides, so there is one judge of malformed requests. What it takes, net/http would read the
 // same way.
-func parsePlain(head []byte) (*plainRequest, bool) {
+func (s slicing) parsePlain(head []byte) (*plainRequest, bool) {
 	lines, ok := bytes.CutSuffix(head, endOfHead)
 	if !ok {
 		return nil, false
@@ -39,14 +39,14 @@ func parsePlain(head []byte) (*plainRequest, bool) {
 		return nil, false
 	}
 	p := &plainRequest{}
-	if !p.target(string(target)) || !p.fields(rest) {
+	if !p.target(string(target), s) || !p.fields(rest) {
 		return nil, false
 	}
 	return p, true
 }
 
 // target takes the path and the query, when both are without a mistake.
-func (p *plainRequest) target(target string) bool {
+func (p *plainRequest) target(target string, s slicing) bool {
 	for i := range len(target) {
 		if target[i] <= ' ' || target[i] >= 0x7f || target[i] == '#' {
 			return false
@@ -55,7 +55,7 @@ func (p *plainRequest) target(target string) bool {
 	path, raw, _ := strings.Cut(target, "?")
 	for _, known := range listPaths {
 		if path == known {
-			parsed, mistakes := parseQuery(raw)
+			parsed, mistakes := s.parseQuery(raw)
 			p.query = parsed
 			return len(mistakes) == 0
 		}

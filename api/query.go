@@ -11,6 +11,7 @@ import (
 	"topk/internal/event"
 	"topk/internal/list"
 	"topk/internal/problem"
+	"topk/internal/slice"
 )
 
 // query is what a request for a list asks for.
@@ -20,26 +21,45 @@ type query struct {
 	require string // what the list must be: requireExact, requireCertified, or nothing
 }
 
-// Query parameters of a list. Those of sliceParameters are known, and answered once slices are published.
+// Query parameters of a list.
 const (
 	parameterItemType = "item_type"
 	parameterWindow   = "window"
 	parameterK        = "k"
 	parameterRequire  = "require"
+	parameterCountry  = "country"
+	parameterCategory = "category"
+	parameterLanguage = "language"
+	parameterRegion   = "region"
 )
 
-var sliceParameters = []string{"country", "category", "language", "slice"}
+// listParameters are all of them, as an error names them.
+var listParameters = strings.Join([]string{parameterItemType, parameterWindow, parameterK, parameterRequire,
+	parameterCountry, parameterCategory, parameterLanguage, parameterRegion}, ", ")
 
 // maxMistakes bounds what an answer lists, however many mistakes a request makes.
 const maxMistakes = 10
 
+// slicing says which slices can be asked for. It does not change.
+type slicing struct {
+	kept   slice.Kept
+	groups slice.Groups
+}
+
 // parseQuery reads a raw query string. It returns every mistake, or none.
-func parseQuery(raw string) (query, []problem.Error) {
+func (s slicing) parseQuery(raw string) (query, []problem.Error) {
 	q := query{
 		key: list.Key{ItemType: event.DefaultItemType, Window: list.DefaultWindow, Slice: list.GlobalSlice},
 		k:   list.DefaultK,
 	}
-	return q, parseParameters(raw, q.set)
+	var asked slice.Request
+	mistakes := parseParameters(raw, func(name, value string) error { return q.set(&asked, name, value) })
+	found, wrong := asked.Slice(s.kept, s.groups)
+	q.key.Slice = found.String()
+	for _, m := range wrong[:min(len(wrong), maxMistakes-len(mistakes))] {
+		mistakes = append(mistakes, problem.Error{Parameter: m.Parameter, Detail: m.Detail})
+	}
+	return q, mistakes
 }
 
 // parseParameters calls set for each parameter of a raw query string. It is strict, because a misspelled parameter that is passed
@@ -88,32 +108,40 @@ func parsePair(pair string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// set takes one parameter.
-func (q *query) set(name, value string) error {
-	switch {
-	case name == parameterItemType:
+// set takes one parameter. What makes the slice is judged together, once all are read.
+func (q *query) set(asked *slice.Request, name, value string) error {
+	switch name {
+	case parameterItemType:
 		return setItemType(&q.key.ItemType, value)
-	case name == parameterWindow:
+	case parameterWindow:
 		window, err := list.ParseWindow(value)
 		if err != nil {
 			return errors.New(strings.TrimPrefix(err.Error(), "window ")) // the parameter is named before it anyway
 		}
 		q.key.Window = window.Name
-	case name == parameterK:
+	case parameterK:
 		return setK(&q.k, value)
-	case name == parameterRequire:
+	case parameterRequire:
 		if value != requireExact && value != requireCertified {
 			return fmt.Errorf("%q is not %s or %s", shorten(value), requireExact, requireCertified)
 		}
 		q.require = value
-	case slices.Contains(sliceParameters, name):
-		return fmt.Errorf("lists of a slice are not published yet; without it the list is of slice %s", list.GlobalSlice)
+	case parameterCountry:
+		asked.Country = given(value)
+	case parameterCategory:
+		asked.Category = given(value)
+	case parameterLanguage:
+		asked.Language = given(value)
+	case parameterRegion:
+		asked.Region = given(value)
 	default:
-		return fmt.Errorf("the parameter is not known; known are %s, %s, %s and %s",
-			parameterItemType, parameterWindow, parameterK, parameterRequire)
+		return fmt.Errorf("the parameter is not known; known are %s", listParameters)
 	}
 	return nil
 }
+
+// given tells an empty text from none.
+func given(text string) *string { return &text }
 
 func setItemType(itemType *string, value string) error {
 	if !isItemType(value) {

@@ -2,12 +2,14 @@ package api
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"topk/internal/event"
 	"topk/internal/list"
+	"topk/internal/slice"
 )
 
 // FuzzParseQuery: whatever comes, a query without mistakes is one that url.ParseQuery reads the same way, with every
@@ -15,12 +17,14 @@ import (
 func FuzzParseQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "k=10", "item_type=video&window=1h&k=100", "k=0", "k=ten", "window=1d", "%zz", "k=%31%30", "a;b", "&&", "=", "k=1&k=2",
-		"country=IN", "item_type=%00", "k=\xff", "window=1h&wndow=1m", "k=+1", "%6b=5", "k=1=2",
+		"country=IN", "item_type=%00", "country=DE,FR&category=%252C", "region=eu", "country=&language=", "category=%F0%9F%8E%B5&language=ar", "k=\xff", "window=1h&wndow=1m", "k=+1", "%6b=5", "k=1=2",
 	} {
 		f.Add(seed)
 	}
+	slicing, err := DefaultConfig().slicing()
+	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, mistakes := parseQuery(raw)
+		q, mistakes := slicing.parseQuery(raw)
 		require.LessOrEqual(t, len(mistakes), maxMistakes)
 		for _, m := range mistakes {
 			require.NotEmpty(t, m.Detail)
@@ -31,7 +35,7 @@ func FuzzParseQuery(f *testing.F) {
 		values, err := url.ParseQuery(raw)
 		require.NoError(t, err)
 		for name, given := range values {
-			require.Contains(t, []string{parameterItemType, parameterWindow, parameterK}, name)
+			require.Contains(t, strings.Split(listParameters, ", "), name)
 			require.Len(t, given, 1)
 		}
 		require.GreaterOrEqual(t, q.k, list.MinK)
@@ -39,7 +43,12 @@ func FuzzParseQuery(f *testing.F) {
 		require.Regexp(t, event.ItemTypePattern, q.key.ItemType)
 		_, err = list.ParseWindow(q.key.Window)
 		require.NoError(t, err)
-		require.Equal(t, list.GlobalSlice, q.key.Slice)
+		asked, err := slice.Parse(q.key.Slice)
+		require.NoError(t, err)
+		require.True(t, slicing.kept.Has(asked))
+		require.Equal(t, values.Has("country") || values.Has("region"), asked.Country != nil)
+		require.Equal(t, values.Has("category"), asked.Category != nil)
+		require.Equal(t, values.Has("language"), asked.Language != nil)
 	})
 }
 

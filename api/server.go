@@ -26,6 +26,7 @@ const (
 // Server is the API.
 type Server struct {
 	config  Config
+	slicing slicing
 	log     *slog.Logger
 	memory  *memory
 	graded  *gradeMemory
@@ -40,7 +41,11 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Serve
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: config, log: log, memory: &memory{}, graded: &gradeMemory{}, gather: registry, now: time.Now}
+	asked, err := config.slicing()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{config: config, slicing: asked, log: log, memory: &memory{}, graded: &gradeMemory{}, gather: registry, now: time.Now}
 	s.metrics = newMetrics(registry, s.memory, func() time.Time { return s.now() })
 	s.charts = newChartMemory(s.metrics)
 	return s, nil
@@ -86,7 +91,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(handover) }()
 	front := &front{
-		answer: s.plain, metrics: topKMetrics, now: s.now, handover: handover, log: s.log,
+		slicing: s.slicing, answer: s.plain, metrics: topKMetrics, now: s.now, handover: handover, log: s.log,
 		conns: make(map[net.Conn]struct{}),
 	}
 	s.log.Info("api listens", "address", listener.Addr().String())

@@ -27,7 +27,7 @@ const neverPublishedCacheControl = "public, max-age=1"
 // Most requests do not come here: see front.go.
 func (s *Server) topK(c echo.Context, now time.Time) error {
 	r := c.Request()
-	q, mistakes := parseQuery(r.URL.RawQuery)
+	q, mistakes := s.slicing.parseQuery(r.URL.RawQuery)
 	if len(mistakes) > 0 {
 		return badRequest(mistakes)
 	}
@@ -86,6 +86,9 @@ func joined(values []string) string {
 // empty list with a reason, so that a dashboard shows nothing instead of an error while the first list is made.
 func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error {
 	reason := fmt.Sprintf("no list of window %s has been published for %s yet", q.key.Window, q.key.ItemType)
+	if q.key.Slice != list.GlobalSlice {
+		reason = fmt.Sprintf("no list of window %s and slice %s has been published for %s yet", q.key.Window, q.key.Slice, q.key.ItemType)
+	}
 	switch {
 	case len(lists.types) == 0:
 		reason = "no list has been published yet: nothing has been counted, or the rollup worker is not running"

@@ -36,5 +36,9 @@ func apiCommand() *cobra.Command {
 		"how long a list's next version may be overdue before the list is marked stale; 0 never marks one")
 	flags.StringVar(&config.Ingest, "ingest", config.Ingest,
 		"URL of an ingestor to pass POST /v1/events and /views on to; empty passes nothing on")
+	flags.StringVar(&config.Pairs, "slice-pairs", config.Pairs,
+		"pairs of dimensions that are counted, as the rollup worker has them; empty is none")
+	flags.StringArrayVar(&config.Groups, "group", config.Groups,
+		"a union of countries that region= asks for, such as nordics=DK,FI,IS,NO,SE; repeatable; eu is there, and may be replaced")
 	return command
 }

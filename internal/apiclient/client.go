@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"topk/internal/list"
+	"topk/internal/slice"
 )
 
 const (
@@ -23,11 +24,25 @@ const (
 	idleConns    = 2 // a client asks for one list after another
 )
 
-// Query names a list, and how much of it. Whether there is such an item type or window is for the API to say.
+// Query names a list, and how much of it. Whether there is such an item type, window or slice is for the API to say.
 type Query struct {
 	ItemType string
 	Window   string
 	K        int
+	Slice    slice.Request // the zero value is all views
+}
+
+// parameters are those of the URL.
+func (q Query) parameters() url.Values {
+	parameters := url.Values{"item_type": {q.ItemType}, "window": {q.Window}, "k": {strconv.Itoa(q.K)}}
+	for name, text := range map[string]*string{
+		"country": q.Slice.Country, "category": q.Slice.Category, "language": q.Slice.Language, "region": q.Slice.Region,
+	} {
+		if text != nil {
+			parameters.Set(name, *text)
+		}
+	}
+	return parameters
 }
 
 // Answer is a list as the API sent it.
@@ -78,8 +93,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // Get returns the list as it is served. With a last answer to the same query it returns that one when nothing has changed;
 // last may be nil. An API that says no gives a *RefusedError.
 func (c *Client) Get(ctx context.Context, q Query, last *Answer) (*Answer, error) {
-	parameters := url.Values{"item_type": {q.ItemType}, "window": {q.Window}, "k": {strconv.Itoa(q.K)}}
-	return c.get(ctx, "/v1/topk", parameters, last)
+	return c.get(ctx, "/v1/topk", q.parameters(), last)
 }
 
 // get asks for anything that the API answers with JSON.

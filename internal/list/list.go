@@ -1,7 +1,11 @@
 // Package list is the published list: what the rollup worker writes, PostgreSQL keeps and the API serves.
 package list
 
-import "time"
+import (
+	"time"
+
+	"topk/internal/slice"
+)
 
 // How a list's counts were worked out.
 const (
@@ -11,7 +15,7 @@ const (
 )
 
 // GlobalSlice is the slice that leaves nothing out.
-const GlobalSlice = "global"
+const GlobalSlice = slice.Global
 
 // List is the most viewed items of [From, AsOf) in a slice, most viewed first, then by ItemID's bytes.
 type List struct {

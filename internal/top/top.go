@@ -12,6 +12,7 @@ import (
 	"topk/internal/apiclient"
 	"topk/internal/event"
 	"topk/internal/list"
+	"topk/internal/slice"
 )
 
 // Config says which list to show, and how.
@@ -19,6 +20,7 @@ type Config struct {
 	API      string // base URL
 	ItemType string
 	Window   string
+	Slice    slice.Request
 	K        int
 	Watch    bool // redraw until interrupted
 	JSON     bool // the API's own answer, for scripts
@@ -31,7 +33,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate reports every mistake at once. Item types and windows are left to the API, which may know more of them.
+// Validate reports every mistake at once. Item types, windows and slices are left to the API, which may know more of them.
 func (c Config) Validate() error {
 	var mistakes []error
 	if err := validAPI(c.API); err != nil {
@@ -77,7 +79,7 @@ func Show(ctx context.Context, c Config, screen Screen) error {
 	}
 	api := apiclient.New(c.API)
 	defer api.Close()
-	query := apiclient.Query{ItemType: c.ItemType, Window: c.Window, K: c.K}
+	query := apiclient.Query{ItemType: c.ItemType, Window: c.Window, K: c.K, Slice: c.Slice}
 	if c.Watch {
 		return watch(ctx, api, query, screen)
 	}

@@ -141,6 +141,11 @@ func TestShowsOnce(t *testing.T) {
 	require.NotContains(t, out.String(), "\x1b")
 	require.Equal(t, []string{"/v1/topk?item_type=video&k=3&window=1h"}, a.asked)
 
+	country, category := "", "a,b"
+	c.Slice.Country, c.Slice.Category = &country, &category
+	require.NoError(t, Show(t.Context(), c, Screen{Out: &out}))
+	require.Equal(t, "/v1/topk?category=a%2Cb&country=&item_type=video&k=3&window=1h", a.asked[1])
+
 	out.Reset()
 	c.JSON = true
 	require.NoError(t, Show(t.Context(), c, Screen{Out: &out}))

@@ -18,6 +18,10 @@ CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals
 
 CREATE FUNCTION topk_message_hash AS (ingestor, sequence) -> intHash64(bitXor(sequence, cityHash64(ingestor)))
 
+CREATE FUNCTION topk_slice_value AS value -> replaceAll(replaceAll(replaceAll(ifNull(value, ''), '%', '%25'), ',', '%2C'), '|', '%7C')
+
+CREATE FUNCTION topk_slices AS (country, category, language, pairs) -> multiIf(has(pairs, 'country+category') AND has(pairs, 'country+language'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',category=', topk_slice_value(category)), concat('country=', topk_slice_value(country), ',language=', topk_slice_value(language))], has(pairs, 'country+category'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',category=', topk_slice_value(category))], has(pairs, 'country+language'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',language=', topk_slice_value(language))], [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language))])
+
 CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (NOT has(topk_count_rules(item_type, item_id, second, n), 0))
 
 CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (NOT has(topk_event_rules(item_type, item_id, event_time, event_id), 0))
