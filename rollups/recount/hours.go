@@ -74,8 +74,7 @@ func (r *Recounter) batches(first, late []dueHour) (all [][]dueHour) {
 		well, failed := apart(hours, failures)
 		all, ill = append(all, batches(well, r.config.BatchEvents, maxBatchHours, size)...), append(ill, failed...)
 	}
-	slices.SortStableFunc(ill, func(a, b dueHour) int { return cmp.Compare(failures(a), failures(b)) })
-	return append(all, batches(ill, 0, 1, size)...)
+	return append(all, alone(ill, failures)...)
 }
 
 func (r *Recounter) noteFailure(hours []dueHour) {
@@ -248,7 +247,7 @@ func batches[T any](all []T, most uint64, count int, size func(T) uint64) (cut [
 	return cut
 }
 
-// apart are those that never failed, and those that did: what failed least often first.
+// apart are those that never failed, and those that did.
 func apart[T any](all []T, failures func(T) int) (well, ill []T) {
 	for _, one := range all {
 		if failures(one) == 0 {
@@ -257,6 +256,11 @@ func apart[T any](all []T, failures func(T) int) (well, ill []T) {
 			ill = append(ill, one)
 		}
 	}
-	slices.SortStableFunc(ill, func(a, b T) int { return cmp.Compare(failures(a), failures(b)) })
 	return well, ill
+}
+
+// alone are batches of one each, of what failed least often first.
+func alone[T any](ill []T, failures func(T) int) [][]T {
+	slices.SortStableFunc(ill, func(a, b T) int { return cmp.Compare(failures(a), failures(b)) })
+	return slices.Collect(slices.Chunk(ill, 1))
 }

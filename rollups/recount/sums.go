@@ -75,7 +75,7 @@ func (r *Recounter) dayBatches(due []*ledgerDay) [][]*ledgerDay {
 		still[d.day] = failures(d)
 	}
 	r.ill = still
-	return append(batches(well, r.config.BatchEvents, maxBatchDays, (*ledgerDay).events), batches(ill, 0, 1, (*ledgerDay).events)...)
+	return append(batches(well, r.config.BatchEvents, maxBatchDays, (*ledgerDay).events), alone(ill, failures)...)
 }
 
 func (r *Recounter) addUpDays(ctx context.Context, l *ledger, days []*ledgerDay) error {
