@@ -89,17 +89,15 @@ func noGrades(ctx context.Context, api *apiclient.Client, q apiclient.GradesQuer
 	if q.ItemType != "" {
 		what += " of item type " + printable(q.ItemType)
 	}
+	none := "no " + what + " has been graded\n"
 	if q.Since.IsZero() {
-		return "no " + what + " has been graded\n", nil
+		return none, nil
 	}
 	since := q.Since.UTC().Format(time.RFC3339)
 	q.Since, q.Limit = time.Time{}, 1
 	newest, err := api.Grades(ctx, q)
-	switch {
-	case err != nil:
-		return "", err
-	case len(newest.Grades) == 0:
-		return "no " + what + " has been graded\n", nil
+	if err != nil || len(newest.Grades) == 0 {
+		return none, err
 	}
 	return fmt.Sprintf("no %s that ends at %s or later has been graded; the newest one graded ends at %s\n", what, since,
 		newest.Grades[0].Until.UTC().Format(time.RFC3339)), nil
