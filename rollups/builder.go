@@ -235,9 +235,9 @@ func (b *Builder) itemTypes(ctx context.Context, asOf, since time.Time) ([]strin
 // counts are what is known of the candidates of a window.
 type counts struct {
 	method string
-	counts map[string]map[string]interval // item type -> item -> interval
-	totals map[string]uint64              // item type -> views of all items
-	beyond landed                         // what was counted in seconds whose rows are not those that landed
+	counts map[string]map[string]list.Interval // item type -> item -> interval
+	totals map[string]uint64                   // item type -> views of all items
+	beyond landed                              // what was counted in seconds whose rows are not those that landed
 }
 
 func (c counts) step() string {
@@ -246,9 +246,6 @@ func (c counts) step() string {
 	}
 	return stepVerify
 }
-
-// interval holds the views of an item as landed, duplicates that clients sent included.
-type interval struct{ lower, upper uint64 }
 
 // assemble orders what was counted.
 func (b *Builder) assemble(q question, found answers) []*list.List {
@@ -260,48 +257,11 @@ func (b *Builder) assemble(q question, found answers) []*list.List {
 		if n := found.named[itemType]; n != nil {
 			l.Floor += n.unseen
 		}
-		fill(l, found.counted.counts[itemType], found.repeats[itemType])
+		l.Fill(found.counted.counts[itemType], found.repeats[itemType], list.StoredItems)
 		if !l.Certified {
 			b.deep = deepBuilds
 		}
 		lists = append(lists, l)
 	}
 	return lists
-}
-
-// fill puts the items into order, and says what is proven of them. repeated views may all be of any one item, so each
-// item's lower bound is less by all of them.
-func fill(l *list.List, counted map[string]interval, repeated uint64) {
-	items := make([]list.Item, 0, len(counted))
-	for id, n := range counted {
-		if n.upper == 0 {
-			continue
-		}
-		lower := n.lower - min(repeated, n.lower)
-		items = append(items, list.Item{ItemID: id, Count: n.upper, Lower: lower, Upper: n.upper})
-		l.MaxOvercount = max(l.MaxOvercount, n.upper-n.lower+min(repeated, n.lower))
-	}
-	sort.Slice(items, func(i, j int) bool {
-		if items[i].Count != items[j].Count {
-			return items[i].Count > items[j].Count
-		}
-		return items[i].ItemID < items[j].ItemID
-	})
-	if len(items) > list.StoredItems {
-		l.Floor = max(l.Floor, items[list.StoredItems].Count)
-		items = items[:list.StoredItems:list.StoredItems]
-	}
-	l.Other = l.Total
-	for i := range items {
-		items[i].Position, items[i].Rank = i+1, i+1
-		if i > 0 && items[i].Count == items[i-1].Count {
-			items[i].Rank = items[i-1].Rank
-		}
-		l.Other -= min(l.Other, items[i].Count)
-	}
-	l.Items = items
-	l.Certified = l.CertifiedTo(list.MaxK)
-	if len(items) == 0 {
-		l.Reason = fmt.Sprintf("no %s was counted in the window", l.ItemType)
-	}
 }

@@ -28,13 +28,13 @@ func (b *Builder) estimate(ctx context.Context, q question, named map[string]*no
 	}
 	sketched := tally{}
 	err = chunks(q, named, func(types, ids []string) error { return b.sketch(ctx, sources, types, ids, sketched) })
-	c := counts{method: list.MethodEstimated, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]interval{}}
+	c := counts{method: list.MethodEstimated, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]list.Interval{}}
 	for itemType, n := range named {
-		c.counts[itemType] = make(map[string]interval, len(n.items))
+		c.counts[itemType] = make(map[string]list.Interval, len(n.items))
 		for _, item := range n.items {
 			upper := min(sketched[itemType][item.id], item.upper)
 			lower := item.lower - min(excess[itemType], item.lower)
-			c.counts[itemType][item.id] = interval{min(lower, upper), upper}
+			c.counts[itemType][item.id] = list.Interval{Lower: min(lower, upper), Upper: upper}
 		}
 	}
 	return c, err

@@ -290,7 +290,7 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 		ExactUntil: w.base.cover.Exact(), Method: found.counted.method, Revised: w.base.cover.Revised, Partial: []string{},
 		Total: top.total + found.counted.totals[itemType], MaxOvercount: found.repeats[itemType]}
 	var unseen uint64
-	open := map[string]interval{}
+	open := map[string]list.Interval{}
 	if n != nil {
 		unseen = n.unseen
 		for _, item := range n.items { // that they are counted says a zero, too
@@ -304,7 +304,7 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 		if _, ok := top.views[id]; ok {
 			continue
 		}
-		if most := top.floor + views.upper; most < enough {
+		if most := top.floor + views.Upper; most < enough {
 			made.Floor = max(made.Floor, most)
 		} else {
 			risers = append(risers, id)
@@ -313,24 +313,24 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 	if err := w.base.ask(ctx, itemType, risers); err != nil {
 		return nil, err
 	}
-	counted := make(map[string]interval, len(open)+len(top.items))
+	counted := make(map[string]list.Interval, len(open)+len(top.items))
 	repeated := found.repeats[itemType] // any of the items may have all of them, of its views since the hours closed
 	for id, views := range open {
 		if exact, ok := top.views[id]; ok {
-			counted[id] = interval{exact + views.lower - min(repeated, views.lower), exact + views.upper}
+			counted[id] = list.Interval{Lower: exact + views.Lower - min(repeated, views.Lower), Upper: exact + views.Upper}
 		}
 	}
 	for _, item := range top.items {
 		switch _, ok := open[item.ItemID]; {
 		case ok:
 		case n == nil:
-			counted[item.ItemID] = interval{item.Views, item.Views}
+			counted[item.ItemID] = list.Interval{Lower: item.Views, Upper: item.Views}
 		default:
 			made.Floor = max(made.Floor, item.Views+unseen)
 		}
 	}
 	made.Floor += found.late[itemType]
-	fill(made, counted, 0)
+	made.Fill(counted, 0, list.StoredItems)
 	w.wait(made)
 	return made, nil
 }

@@ -47,7 +47,7 @@ func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomi
 		}
 	}
 	found := tally{}
-	c := counts{method: list.MethodVerified, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]interval{}}
+	c := counts{method: list.MethodVerified, totals: q.landed.within(span{q.from, q.asOf}), counts: map[string]map[string]list.Interval{}}
 	if err := b.countMinutes(ctx, q, named, whole, good, found); err != nil {
 		return counts{}, err
 	}
@@ -65,10 +65,10 @@ func (b *Builder) verify(ctx context.Context, q question, named map[string]*nomi
 	}
 	// Questions answer for each of their types with each of their ids: what is no candidate of a type was not counted whole.
 	for itemType, n := range named {
-		c.counts[itemType] = make(map[string]interval, len(n.items))
+		c.counts[itemType] = make(map[string]list.Interval, len(n.items))
 		for _, candidate := range n.items {
 			if views := found[itemType][candidate.id]; views > 0 {
-				c.counts[itemType][candidate.id] = interval{views, views}
+				c.counts[itemType][candidate.id] = list.Interval{Lower: views, Upper: views}
 			}
 		}
 	}
