@@ -117,7 +117,7 @@ func ParsePairs(text string) (Kept, error) {
 	return kept, nil
 }
 
-// Pairs are the names of the pairs, in order: what the SQL function topk_slices takes.
+// Pairs are the names of the pairs, in order.
 func (k Kept) Pairs() []string {
 	pairs := []string{}
 	if k.countryCategory {
@@ -127,6 +127,17 @@ func (k Kept) Pairs() []string {
 		pairs = append(pairs, CountryLanguage.String())
 	}
 	return pairs
+}
+
+// Dimensions are the combinations, single ones first: what SQL functions of slices take, as numbers.
+func (k Kept) Dimensions() []Dimensions {
+	all := []Dimensions{Country, Category, Language}
+	for _, pair := range []Dimensions{CountryCategory, CountryLanguage} {
+		if k.hasDimensions(pair) {
+			all = append(all, pair)
+		}
+	}
+	return all
 }
 
 // Has says whether states are kept of the parts of a slice. Those of all views always are.

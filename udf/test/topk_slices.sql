@@ -1,8 +1,8 @@
--- Single dimensions, then the pairs that are asked for, in this order whatever theirs is. Nothing else is a pair.
-SELECT country, category, language, pairs, topk_slices(country, category, language, pairs) AS slices
-FROM values('country Nullable(String), category Nullable(String), language Nullable(String), pairs Array(String)',
-    ('IN', 'music', 'hi', []), ('IN', 'music', 'hi', ['country+category']), ('IN', 'music', 'hi', ['country+language']),
-    ('IN', 'music', 'hi', ['country+language', 'country+category']), ('IN', 'music', 'hi', ['category+language', 'country']),
-    ('', '', '', ['country+category', 'country+language']), (NULL, NULL, NULL, ['country+category', 'country+language']),
-    ('DE', 'a,b|c%=d', 'de', ['country+category', 'country+language']), ('DE', '🎵', '', ['country+category']),
-    ('EG', 'موسيقى', 'ar', ['country+category', 'country+language']))
+-- In the order of the dimensions that are asked for.
+SELECT country, category, language, dimensions, topk_slices(country, category, language, dimensions) AS slices
+FROM values('country Nullable(String), category Nullable(String), language Nullable(String), dimensions Array(UInt8)',
+    ('IN', 'music', 'hi', []), ('IN', 'music', 'hi', [1, 2, 4, 3]), ('IN', 'music', 'hi', [1, 2, 4, 5]),
+    ('IN', 'music', 'hi', [5, 3, 1, 2, 4, 7, 6]), ('IN', 'music', 'hi', [0]),
+    ('', '', '', [3, 5]), (NULL, NULL, NULL, [3, 5]),
+    ('DE', 'a,b|c%=d', 'de', [3, 5]), ('DE', '🎵', '', [1, 2, 4, 3]),
+    ('EG', 'موسيقى', 'ar', [3, 5]))
