@@ -1,0 +1,1 @@
+DROP TABLE topk.filled_minutes SYNC
