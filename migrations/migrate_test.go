@@ -19,7 +19,7 @@ func TestUpDownUpLeavesTheSameSchema(t *testing.T) {
 	d := deploy(t, "")
 	require.Contains(t, d.migrate(t, "status"), "no version of")
 
-	require.Contains(t, d.migrate(t, "up"), "applied 14 functions, 50 steps in ClickHouse, 5 in PostgreSQL")
+	require.Contains(t, d.migrate(t, "up"), "applied 15 functions, 53 steps in ClickHouse, 5 in PostgreSQL")
 	first := d.schema(t)
 	require.NotRegexp(t, `(?m)^column .* comment$`, d.postgresSchema(t), "every column has a comment")
 	golden(t, "testdata/clickhouse.golden.sql", d.clickhouseSchema(t))

@@ -18,9 +18,11 @@ CREATE FUNCTION topk_header_uint AS (names, vals, wanted) -> toUInt64OrZero(vals
 
 CREATE FUNCTION topk_message_hash AS (ingestor, sequence) -> intHash64(bitXor(sequence, cityHash64(ingestor)))
 
+CREATE FUNCTION topk_slice_name AS (dimensions, country, category, language) -> if(dimensions = 0, 'global', arrayStringConcat(arrayConcat(if(bitTest(dimensions, 0), [concat('country=', topk_slice_value(country))], []), if(bitTest(dimensions, 1), [concat('category=', topk_slice_value(category))], []), if(bitTest(dimensions, 2), [concat('language=', topk_slice_value(language))], [])), ','))
+
 CREATE FUNCTION topk_slice_value AS value -> replaceAll(replaceAll(replaceAll(ifNull(value, ''), '%', '%25'), ',', '%2C'), '|', '%7C')
 
-CREATE FUNCTION topk_slices AS (country, category, language, pairs) -> multiIf(has(pairs, 'country+category') AND has(pairs, 'country+language'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',category=', topk_slice_value(category)), concat('country=', topk_slice_value(country), ',language=', topk_slice_value(language))], has(pairs, 'country+category'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',category=', topk_slice_value(category))], has(pairs, 'country+language'), [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language)), concat('country=', topk_slice_value(country), ',language=', topk_slice_value(language))], [concat('country=', topk_slice_value(country)), concat('category=', topk_slice_value(category)), concat('language=', topk_slice_value(language))])
+CREATE FUNCTION topk_slices AS (country, category, language, dimensions) -> arrayMap(d -> topk_slice_name(d, country, category, language), dimensions)
 
 CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (NOT has(topk_count_rules(item_type, item_id, second, n), 0))
 
@@ -1070,6 +1072,24 @@ WHERE (hour, version) IN (
     WHERE part = 'hour'
 )
 
+CREATE TABLE topk.filled_minutes
+(
+    `minute` DateTime('UTC') COMMENT 'start of the minute of event time',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty: all before minute is filled',
+    `version` UInt64 COMMENT 'as in slice_minutes',
+    `views` UInt64 COMMENT 'that its slices hold: of all countries, and of those without one',
+    `held` UInt64 COMMENT 'what counts_minute held of it afterwards, replays included: it can be asked for single items when it held all views',
+    `repeats` UInt64 COMMENT 'views beyond the distinct events of each of its seconds',
+    `untimed` UInt64 COMMENT 'distinct events without a time of their own: they may be in another minute, too',
+    `ahead` UInt64 COMMENT 'distinct events whose own time was too far ahead: any of them may be in another minute, too',
+    `left_out` UInt64 COMMENT 'no slice without a row has more views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(minute)
+ORDER BY (minute, item_type, version)
+SETTINGS index_granularity = 8192
+COMMENT 'ledger of slice_minutes'
+
 CREATE VIEW topk.folded_days
 (
     `day` DateTime('UTC'),
@@ -1228,6 +1248,42 @@ ENGINE = ReplacingMergeTree
 ORDER BY version
 SETTINGS index_granularity = 8192
 COMMENT 'ledger of totals: the greatest version counts'
+
+CREATE TABLE topk.slice_followed
+(
+    `version` UInt64 COMMENT 'epoch microseconds when it was made',
+    `dimensions` UInt8 COMMENT 'of the slice, as in slice_minutes',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `country` LowCardinality(String) COMMENT 'empty when unknown, or when it is none of the dimensions',
+    `category` LowCardinality(String) COMMENT 'the same',
+    `language` LowCardinality(String) COMMENT 'the same',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `made` DateTime('UTC') DEFAULT now() COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = MergeTree
+PARTITION BY toStartOfTenMinutes(made)
+ORDER BY (version, dimensions)
+TTL made + toIntervalHour(1)
+SETTINGS ttl_only_drop_parts = 1, index_granularity = 8192
+COMMENT 'items that may soon be in a list of a slice'
+
+CREATE TABLE topk.slice_minutes
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `slice` LowCardinality(String) COMMENT 'country=IN, country=IN,category=music, ...',
+    `dimensions` UInt8 COMMENT 'which: 1 for country, 2 for category, 4 for language, added up',
+    `minute` DateTime('UTC') COMMENT 'start of the minute of event time',
+    `version` UInt64 COMMENT 'which filling: epoch microseconds when it began',
+    `views` UInt64 COMMENT 'of all items of the slice',
+    `items` Array(String) COMMENT 'the most viewed, as far as they have more views than floor, and those that are followed',
+    `counts` Array(UInt64) COMMENT 'their views',
+    `floor` UInt64 COMMENT 'no other item of the slice has more views'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfHour(minute)
+ORDER BY (item_type, slice, minute, version)
+SETTINGS index_granularity = 16
+COMMENT 'most viewed items of slices by minute'
 
 CREATE TABLE topk.topk_10s
 (
