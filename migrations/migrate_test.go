@@ -19,7 +19,7 @@ func TestUpDownUpLeavesTheSameSchema(t *testing.T) {
 	d := deploy(t, "")
 	require.Contains(t, d.migrate(t, "status"), "no version of")
 
-	require.Contains(t, d.migrate(t, "up"), "applied 15 functions, 53 steps in ClickHouse, 5 in PostgreSQL")
+	require.Contains(t, d.migrate(t, "up"), "applied 15 functions, 53 steps in ClickHouse, 6 in PostgreSQL")
 	first := d.schema(t)
 	require.NotRegexp(t, `(?m)^column .* comment$`, d.postgresSchema(t), "every column has a comment")
 	golden(t, "testdata/clickhouse.golden.sql", d.clickhouseSchema(t))
@@ -125,10 +125,10 @@ func TestDirtyVersionIsRepairedByWhatExists(t *testing.T) {
 	d := deploy(t, "")
 	d.migrate(t, "up")
 	for name, leave := range map[string][]string{
-		"up, before its statement":   {"DROP VIEW topk.exact_cover SYNC", "INSERT INTO topk.schema_migrations VALUES (50, 1, %d)"},
-		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (50, 1, %d)"},
-		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (49, 1, %d)"},
-		"down, after its statement":  {"DROP VIEW topk.exact_cover SYNC", "INSERT INTO topk.schema_migrations VALUES (49, 1, %d)"},
+		"up, before its statement":   {"DROP TABLE topk.slice_followed SYNC", "INSERT INTO topk.schema_migrations VALUES (53, 1, %d)"},
+		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (53, 1, %d)"},
+		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (52, 1, %d)"},
+		"down, after its statement":  {"DROP TABLE topk.slice_followed SYNC", "INSERT INTO topk.schema_migrations VALUES (52, 1, %d)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, statement := range leave {
@@ -144,8 +144,8 @@ func TestDirtyVersionIsRepairedByWhatExists(t *testing.T) {
 		})
 	}
 	t.Run("PostgreSQL", func(t *testing.T) {
-		d.postgresExec(t, "DROP TABLE grades")
-		d.postgresExec(t, "UPDATE schema_migrations SET version = 5, dirty = true")
+		d.postgresExec(t, "DROP TABLE asked_slices")
+		d.postgresExec(t, "UPDATE schema_migrations SET version = 6, dirty = true")
 		require.Contains(t, d.migrate(t, "status"), "dirty")
 		d.migrate(t, "up")
 		golden(t, "testdata/postgres.golden.txt", d.postgresSchema(t))

@@ -1,0 +1,1 @@
+DROP TABLE asked_slices;
