@@ -1,6 +1,6 @@
 -- Lists of slices that callers ask for again and again although none is published: they are made from then on. Written by the API once a
--- list has been asked for twice within ten minutes, and again while it is asked for, read and removed by the rollup worker when nobody
--- has asked for ten minutes.
+-- list has been asked for twice within ten minutes, and again while it is asked for. Read by the rollup worker, which removes it when
+-- nobody has asked for ten minutes.
 -- Grain: one row a list. Kept while it is asked for. The API enters none without views.
 -- Ordered by what names a list, as it is written. There are few rows, so nothing else is indexed.
 CREATE TABLE asked_slices (
