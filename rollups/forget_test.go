@@ -14,12 +14,13 @@ import (
 	"topk/internal/enginetest"
 	"topk/internal/list"
 	"topk/internal/wire"
+	"topk/rollups/store"
 )
 
 // pointedTypes are the item types that a window is served of.
 func pointedTypes(t *testing.T, conn *pgx.Conn, window string) []string {
 	t.Helper()
-	rows, err := conn.Query(t.Context(), `SELECT item_type FROM current_lists WHERE window_name = $1 ORDER BY item_type`, window)
+	rows, err := conn.Query(t.Context(), `SELECT item_type FROM current_lists WHERE window_name = $1 AND slice = 'global' ORDER BY item_type`, window)
 	require.NoError(t, err)
 	types, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -114,18 +115,18 @@ func testTooManyTypes(t *testing.T, conn *pgx.Conn) {
 	start := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
 	var lists []*list.List
 	var bodies [][]byte
-	for i := range list.MaxItemTypes + forgetBatch {
+	for i := range list.MaxItemTypes + store.ForgetBatch {
 		l := &list.List{ItemType: fmt.Sprintf("t%d", i), Window: "1h", Slice: list.GlobalSlice, AsOf: start.Add(time.Duration(i) * time.Second)}
-		body, err := encode(l)
+		body, err := store.Encode(l)
 		require.NoError(t, err)
 		lists, bodies = append(lists, l), append(bodies, body)
 	}
-	_, err := publish(t.Context(), conn, lists, bodies)
+	_, err := store.Publish(t.Context(), conn, lists, bodies)
 	require.NoError(t, err)
 	made := []string{"t0", "t1", "video"}
 	count := len(pointedTypes(t, conn, "1h"))
-	for _, look := range []int{forgetBatch, count - forgetBatch - keptTypes - len(made), 0} {
-		forgotten, err := forget(t.Context(), conn, "1h", made, start.Add(time.Hour))
+	for _, look := range []int{store.ForgetBatch, count - store.ForgetBatch - keptTypes - len(made), 0} {
+		forgotten, err := store.Forget(t.Context(), conn, "1h", made, start.Add(time.Hour-forgetAfter), keptTypes)
 		require.NoError(t, err)
 		require.EqualValues(t, look, forgotten)
 	}

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/stretchr/testify/require"
+	"topk/rollups/store"
 
 	"topk/internal/enginetest"
 	"topk/internal/grade"
@@ -50,7 +52,7 @@ func testGraded(t *testing.T, e *engines, stop func()) {
 	pruned := func(ungraded time.Time) {
 		for removed := int64(1); removed > 0; {
 			var err error
-			removed, err = prune(t.Context(), conn, "1h", time.Now().Add(time.Minute), ungraded)
+			removed, err = store.Prune(t.Context(), conn, "1h", store.Age{Before: time.Now().Add(time.Minute), Ungraded: ungraded})
 			require.NoError(t, err)
 		}
 	}

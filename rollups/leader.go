@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"topk/rollups/store"
 )
 
 const (
@@ -56,7 +58,7 @@ func (l *leader) hold(ctx context.Context, answered func()) error {
 		answered()
 		pause(ctx, standbyPoll)
 		err := l.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-			ctx, cancel := context.WithTimeout(ctx, postgresTimeout)
+			ctx, cancel := context.WithTimeout(ctx, store.Timeout)
 			defer cancel()
 			return conn.Ping(ctx)
 		})
@@ -79,9 +81,9 @@ func (l *leader) release() {
 }
 
 // prune removes a batch of old versions of a window.
-func (l *leader) prune(ctx context.Context, window string, before, ungraded time.Time) (removed int64, err error) {
+func (l *leader) prune(ctx context.Context, window string, age store.Age) (removed int64, err error) {
 	err = l.do(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		removed, err = prune(ctx, conn, window, before, ungraded)
+		removed, err = store.Prune(ctx, conn, window, age)
 		return err
 	})
 	return removed, err

@@ -13,6 +13,7 @@ import (
 
 	"topk/internal/list"
 	"topk/rollups/recount"
+	"topk/rollups/store"
 )
 
 // Whatever the order and however often events arrive, up to 40 hours late, the final lists are the same. A bug that is planted in an old
@@ -127,7 +128,7 @@ func finals(t *testing.T, long *Long, asOf time.Time) (all []string) {
 		require.Equal(t, list.MethodExact, l.Method)
 		require.Empty(t, l.Partial)
 		l.Revised = false
-		encoded, err := encode(l)
+		encoded, err := store.Encode(l)
 		require.NoError(t, err)
 		all = append(all, string(encoded))
 	}

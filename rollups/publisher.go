@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"topk/internal/list"
+	"topk/rollups/store"
 )
 
 // publisher makes the lists of one window, or of several together, one after another.
@@ -32,7 +33,7 @@ func (p *publisher) resume(ctx context.Context, newest time.Time) error {
 		return nil
 	}
 	return p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		asOf, err := reached(ctx, conn, p.graded)
+		asOf, err := store.Reached(ctx, conn, p.graded)
 		if err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 	changed := make([]*list.List, 0, len(lists))
 	bodies := make([][]byte, 0, len(lists))
 	for _, l := range lists {
-		encoded, err := encode(l)
+		encoded, err := store.Encode(l)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (p *publisher) run(ctx context.Context, asOf time.Time) error {
 		stored := time.Now()
 		var published int
 		err := p.leader.do(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
-			published, err = publish(ctx, conn, changed, bodies)
+			published, err = store.Publish(ctx, conn, changed, bodies)
 			return err
 		})
 		if err != nil {
