@@ -15,13 +15,13 @@ const (
 	maxAgeShare = 60
 )
 
-// every is the longest time between two versions of a window while all is well.
-func every(window string) time.Duration {
+// every is the longest time between two versions of a list while all is well.
+func every(window, slice string) time.Duration {
 	w, err := list.ParseWindow(window)
 	if err != nil {
 		return time.Minute // a window that a newer rollup worker publishes
 	}
-	return w.Every
+	return w.EveryOf(slice)
 }
 
 // cacheControl is the header for lists of a window.

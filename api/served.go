@@ -38,7 +38,7 @@ type pageKey struct {
 func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
 	s := &served{list: l}
 	if staleAfter > 0 {
-		s.staleAt = l.PublishedAt.Add(every(l.Window) + staleAfter).UnixNano()
+		s.staleAt = l.PublishedAt.Add(every(l.Window, l.Slice) + staleAfter).UnixNano()
 	}
 	for i := range l.Items {
 		if i > 0 {

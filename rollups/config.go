@@ -13,6 +13,7 @@ import (
 	"topk/rollups/charts"
 	"topk/rollups/grades"
 	"topk/rollups/recount"
+	"topk/rollups/slices"
 )
 
 // Clocks: whether lists follow events as they happen, or recorded ones.
@@ -33,6 +34,7 @@ type Config struct {
 	Builder         BuilderConfig
 	Every           map[string]time.Duration // least time between two builds of a window, by window
 	EveryLong       time.Duration            // the same of the long windows, which are built together
+	EverySlices     time.Duration            // the same of the lists of slices, which end at whole minutes
 	KeepVersions    map[string]time.Duration // how long old versions of a window's lists stay, by window
 	KeepCounts      time.Duration            // life of landed counts and identities, in event time
 	KeepSketches    time.Duration            // life of the summaries of minutes
@@ -40,6 +42,7 @@ type Config struct {
 	Recount         recount.Config           // how hours become exact
 	Grades          grades.Config            // how long lists are kept for it, and what became of them
 	Charts          charts.Config            // which day charts are made
+	Slices          slices.Config            // which lists of slices are made
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -54,6 +57,7 @@ func DefaultConfig() Config {
 		Builder:         BuilderConfig{VerifyTimeout: 10 * time.Second, DuplicateRows: 1_000_000},
 		Every:           map[string]time.Duration{"1m": 500 * time.Millisecond, "5m": 20 * time.Second, "1h": 45 * time.Second},
 		EveryLong:       45 * time.Second,
+		EverySlices:     45 * time.Second,
 		KeepVersions: map[string]time.Duration{"1m": 10 * time.Minute, "5m": time.Hour, "1h": time.Hour,
 			"24h": time.Hour, "7d": time.Hour, "30d": time.Hour, "all": time.Hour},
 		KeepCounts:   4 * time.Hour,
@@ -62,6 +66,7 @@ func DefaultConfig() Config {
 		Recount:      recount.DefaultConfig(),
 		Grades:       grades.DefaultConfig(),
 		Charts:       charts.DefaultConfig(),
+		Slices:       slices.DefaultConfig(),
 	}
 }
 
@@ -114,6 +119,12 @@ func (c Config) Validate() error {
 	if c.EveryLong < 100*time.Millisecond {
 		wrong("every long: %s is shorter than 100ms", c.EveryLong)
 	}
+	if c.EverySlices < time.Second {
+		wrong("every slices: %s is shorter than 1s", c.EverySlices)
+	}
+	if least := slices.Reach + time.Hour; c.Slices.Lists > 0 && c.KeepCounts < least {
+		wrong("keep-counts: %s is shorter than %s, which lists of slices need", c.KeepCounts, least)
+	}
 	for _, w := range list.Windows {
 		if c.KeepVersions[w.Name] < time.Minute {
 			wrong("keep-versions %s: %s is shorter than 1m, in which readers may still ask for a version", w.Name, c.KeepVersions[w.Name])
@@ -125,7 +136,7 @@ func (c Config) Validate() error {
 	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
 	}
-	for _, err := range []error{c.Recount.Validate(c.KeepEvents), c.Grades.Validate()} {
+	for _, err := range []error{c.Recount.Validate(c.KeepEvents), c.Grades.Validate(), c.Slices.Validate()} {
 		if err != nil {
 			mistakes = append(mistakes, err)
 		}

@@ -61,6 +61,7 @@ type kept struct {
 
 func (c Config) keeps() []kept {
 	return []kept{
+		{"filled_minutes", c.KeepCounts}, {"slice_minutes", c.KeepCounts}, // before what they are made from, and the ledger first
 		{"counts_second", c.KeepCounts}, {"counts_minute", c.KeepCounts}, {"landed", c.KeepCounts},
 		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts},
 		{"topk_10s_combined", c.KeepCounts}, {"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents},

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// revise is how often a list is built anew for an as_of that stands still: events that come late change it.
-	revise = 5 * time.Second
+	// reviseEvery is how often a list is built anew for an as_of that stands still: events that come late change it.
+	reviseEvery = 5 * time.Second
 	// Watermarks of the wall clock move every second, those of recorded data as fast as it is read. One that has stood still
 	// for longer has come to its end, and is published at once by every window. On the wall clock it may also stand still because
 	// the machine has too much to do, which more building would make worse.
@@ -25,6 +25,7 @@ type schedule struct {
 	every  time.Duration // least time between two builds
 	still  time.Duration
 	period time.Duration // ends are its multiples; 0 for a window that is not graded
+	revise time.Duration // least time between two builds for the same as_of
 	rests  int           // a slow build is followed by a pause of its time divided by this
 
 	seen    time.Time // newest as_of
@@ -42,9 +43,9 @@ type schedule struct {
 func newSchedule(every, period time.Duration, clock string) *schedule {
 	if clock == ClockEvent {
 		// as_of moves by hours a second while recorded data is read: lists of moments in between are not worth the machine.
-		return &schedule{every: max(every, time.Second), period: period, still: stillEvent, rests: 1}
+		return &schedule{every: max(every, time.Second), period: period, still: stillEvent, revise: reviseEvery, rests: 1}
 	}
-	return &schedule{every: every, period: period, still: stillWall, rests: 3}
+	return &schedule{every: every, period: period, still: stillWall, revise: reviseEvery, rests: 3}
 }
 
 // resume says that lists up to asOf have been made before: an end after it is made up for. Without, the first list is the newest.
@@ -78,7 +79,7 @@ func (s *schedule) due(now, asOf time.Time) bool {
 	case asOf.IsZero() || asOf.Before(s.built) || now.Before(s.waits):
 		return false
 	case asOf.Equal(s.built):
-		return now.Sub(s.at) >= max(s.every, revise)
+		return now.Sub(s.at) >= max(s.every, s.revise)
 	case s.ended && asOf.Sub(s.built) >= s.every:
 		return now.Sub(s.at) >= s.pace // the end was long ago: the newest list follows at once
 	default:

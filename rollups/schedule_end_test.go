@@ -56,7 +56,7 @@ func TestScheduleOfAStreamThatJumps(t *testing.T) {
 	require.True(t, due, "the newest list follows at once")
 	require.Equal(t, hours(6*time.Hour+30*time.Minute), asOf)
 	s.done(now, asOf, 0)
-	_, due = s.next(now.Add(revise-time.Millisecond), hours(6*time.Hour+30*time.Minute))
+	_, due = s.next(now.Add(reviseEvery-time.Millisecond), hours(6*time.Hour+30*time.Minute))
 	require.False(t, due)
 }
 

@@ -19,15 +19,19 @@ import (
 	"topk/rollups/charts"
 	"topk/rollups/grades"
 	"topk/rollups/recount"
+	"topk/rollups/slices"
+	"topk/rollups/store"
 )
 
 const (
 	progressPoll = 50 * time.Millisecond // how often Kafka is asked for commits; ClickHouse is asked only when there are any
 	dueCheck     = 20 * time.Millisecond // how often a window looks whether it is due; no query
 	keepEvery    = 5 * time.Second       // how often minutes are combined and old rows removed
-	restEvent    = time.Second           // least time between two looks for closed time, as recorded data passes
-	firstBackoff = 500 * time.Millisecond
-	lastBackoff  = 10 * time.Second
+	// keepSliceVersions is how long a reader may still ask for a version of a slice's list: there are hundreds of lists a minute.
+	keepSliceVersions = 10 * time.Minute
+	restEvent         = time.Second // least time between two looks for closed time, as recorded data passes
+	firstBackoff      = 500 * time.Millisecond
+	lastBackoff       = 10 * time.Second
 )
 
 // Worker makes and publishes lists while it holds the lock, and waits for it otherwise.
@@ -47,6 +51,7 @@ type Worker struct {
 	made      map[string]*atomic.Int64 // by window, see newMade
 	charts    *charts.Maker
 	charted   charted
+	slices    *slices.Maker
 	gatherer  prometheus.Gatherer
 }
 
@@ -69,7 +74,8 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
 		exact:  recount.New(conn, config.Recount, log, registry),
 		grader: grades.New(conn, config.Grades, list.Windows, log, grades.NewMetrics(registry)), made: newMade(),
-		charts: charts.New(conn, config.Charts, log, registry)}, nil
+		charts: charts.New(conn, config.Charts, log, registry),
+		slices: slices.NewMaker(conn, config.Slices, log, registry)}, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -165,6 +171,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	group.Go(func() error { w.recount(ctx); return nil })
 	group.Go(func() error { w.grade(ctx, l); return nil })
 	group.Go(func() error { w.chart(ctx, l); return nil })
+	group.Go(func() error { w.slice(ctx, l); return nil })
 	if err := group.Wait(); err != nil {
 		w.log.Warn("this worker no longer leads", "error", err)
 	}
@@ -282,7 +289,8 @@ func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *d
 		return fmt.Errorf("drop old partitions: %w", err)
 	}
 	for window, life := range w.config.KeepVersions {
-		removed, err := l.prune(ctx, window, time.Now().Add(-life), asOf.Add(-w.config.Grades.KeepLists))
+		removed, err := l.prune(ctx, window, store.Age{Before: time.Now().Add(-life), Slices: time.Now().Add(-min(life, keepSliceVersions)),
+			Ungraded: asOf.Add(-w.config.Grades.KeepLists)})
 		w.metrics.pruned.Add(float64(removed))
 		if err != nil {
 			return err

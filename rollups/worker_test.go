@@ -16,6 +16,7 @@ import (
 	"topk/internal/enginetest"
 	"topk/internal/list"
 	"topk/internal/wire"
+	"topk/rollups/store"
 )
 
 const deadline = 60 * time.Second // a loaded machine is slow; the pace itself is tested in schedule_test.go
@@ -65,7 +66,7 @@ func current(t *testing.T, conn *pgx.Conn, window string) *list.List {
 	var raw []byte
 	var version int64
 	err := conn.QueryRow(t.Context(), `SELECT version, body FROM current_lists JOIN lists USING (version)
-		WHERE current_lists.item_type = 'video' AND current_lists.window_name = $1`, window).Scan(&version, &raw)
+		WHERE current_lists.item_type = 'video' AND current_lists.window_name = $1 AND current_lists.slice = 'global'`, window).Scan(&version, &raw)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -139,7 +140,7 @@ func TestWorker(t *testing.T) {
 	t.Run("old versions go, the served one stays", func(t *testing.T) {
 		served := current(t, conn, "1m").Version
 		eventually(t, "only the served version is left", func() bool {
-			_, err := prune(t.Context(), conn, "1m", time.Now().Add(time.Minute), start)
+			_, err := store.Prune(t.Context(), conn, "1m", store.Age{Before: time.Now().Add(time.Minute), Ungraded: start})
 			require.NoError(t, err)
 			var left int
 			require.NoError(t, conn.QueryRow(t.Context(), `SELECT count(*) FROM lists WHERE window_name = '1m' AND version <= $1`, served).Scan(&left))
@@ -174,10 +175,10 @@ func testPointerNeverMovesBack(t *testing.T, conn *pgx.Conn, served *list.List) 
 	store := func(asOf time.Time, slice string) int {
 		l := *served
 		l.Slice, l.AsOf = slice, asOf
-		encoded, err := encode(&l)
+		encoded, err := store.Encode(&l)
 		require.NoError(t, err)
 		require.NotContains(t, string(encoded), "published_at")
-		n, err := publish(t.Context(), conn, []*list.List{&l}, [][]byte{encoded})
+		n, err := store.Publish(t.Context(), conn, []*list.List{&l}, [][]byte{encoded})
 		require.NoError(t, err)
 		return n
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"topk/internal/list"
+	"topk/internal/slice"
 	"topk/rollups"
 )
 
@@ -48,6 +50,11 @@ func rollupCommand() *cobra.Command {
 	flags.StringSliceVar(&config.Charts.Zones, "chart-zones", config.Charts.Zones, "time zones whose every day is charted, separated by commas")
 	chartFlags(command, &config.Charts)
 	flags.DurationVar(&config.Charts.Every, "chart-every", config.Charts.Every, "least time between two revisions of a chart")
+	pairs := slice.DefaultPairs
+	flags.StringVar(&pairs, "slice-pairs", pairs, "pairs of dimensions whose slices are kept beside single ones; empty is none")
+	flags.IntVar(&config.Slices.Lists, "slice-lists", config.Slices.Lists,
+		"slices that have published lists, those of most views; 0 keeps nothing of slices")
+	flags.DurationVar(&config.EverySlices, "every-slices", config.EverySlices, "least time between two rounds of lists of slices, which end at whole minutes")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Live {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)
@@ -63,6 +70,11 @@ func rollupCommand() *cobra.Command {
 		for name, life := range keep {
 			config.KeepVersions[name] = *life
 		}
+		kept, err := slice.ParsePairs(pairs)
+		if err != nil {
+			return fmt.Errorf("slice-pairs: %w", err)
+		}
+		config.Slices.Kept = kept
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 		worker, err := rollups.New(config, slog.New(slog.NewTextHandler(c.ErrOrStderr(), nil)), registry)

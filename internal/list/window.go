@@ -30,6 +30,17 @@ func (w Window) From(asOf time.Time) time.Time {
 	}
 }
 
+// slicesEvery is the longest time between two versions of a list of a slice: they end at whole minutes, and give way to lists of all views.
+const slicesEvery = 2 * time.Minute
+
+// EveryOf is the longest time between two versions of the list of a slice while all is well.
+func (w Window) EveryOf(slice string) time.Duration {
+	if slice == GlobalSlice {
+		return w.Every
+	}
+	return max(w.Every, slicesEvery)
+}
+
 const day = 24 * time.Hour
 
 // Live are the windows that are counted as they landed, shortest first. A further window is a further row.

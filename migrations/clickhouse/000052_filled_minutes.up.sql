@@ -1,12 +1,12 @@
 -- Which minutes slice_minutes holds, in which version, and what is known of them as a whole. The greatest version of a minute counts. A row
 -- is written after the slices of its minute, and makes them count, at once and whole. Written by the rollup worker, read by it and by the API.
--- Grain: an item type in a version of a minute, and a row without an item type which says that every minute before has been filled or has no views.
+-- Grain: an item type in a version of a minute, and a row without an item type which says up to when the newest are filled.
 -- Kept as long as slice_minutes, dropped before it, hours at a time.
 -- Ordered by time, as it is asked.
 CREATE TABLE topk.filled_minutes
 (
     minute DateTime('UTC') COMMENT 'start of the minute of event time',
-    item_type LowCardinality(String) COMMENT 'video, hashtag, ..., empty: all before minute is filled',
+    item_type LowCardinality(String) COMMENT 'video, hashtag, ..., empty: the minute before is filled',
     version UInt64 COMMENT 'as in slice_minutes',
     views UInt64 COMMENT 'that its slices hold: of all countries, and of those without one',
     held UInt64 COMMENT 'what counts_minute held of it afterwards, replays included: it can be asked for single items when it held all views',

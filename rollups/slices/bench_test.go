@@ -77,25 +77,22 @@ func BenchmarkSlices(b *testing.B) {
 			for _, w := range list.Live {
 				w.Length = min(w.Length, time.Duration(n+1)*time.Minute)
 				if len(wanted) == 0 {
-					busiest, err := builder.Busiest(ctx, w, until, 250)
-					require.NoError(b, err)
-					wanted["video"] = one(busiest["video"]...)
+					wanted["video"] = busiestOf(b, builder, w, until, 250)
 				}
 				made, err := builder.Build(ctx, w, until, wanted, 120)
 				require.NoError(b, err)
 				all = append(all, made)
 			}
-			require.NoError(b, f.Follow(ctx, wanted, all...))
+			require.NoError(b, f.Follow(ctx, all...))
 			logf("pairs %q: minute %d: fill %.2f s, %.2f CPU s; all %.2f s, %.2f CPU s", pairs, n, filled, filledCPU, time.Since(began).Seconds(), cpu(b, e)-before)
 		}
 		logf("slices, items and bytes of a minute: %s", e.Query(b, fmt.Sprintf("SELECT count() / %[1]d, sum(length(items)) / %[1]d, (SELECT sum(bytes_on_disk) / %[1]d FROM system.parts WHERE active AND table = 'slice_minutes') FROM topk.slice_minutes", *benchMinutes)))
 		for _, text := range []int{10, 100, 250, 1000} {
 			sum, sumCPU := 0.0, 0.0
 			for _, w := range list.Live {
-				busiest, err := builder.Busiest(ctx, w, noon, text)
-				require.NoError(b, err)
+				unions := busiestOf(b, builder, w, noon, text)
 				began, before := time.Now(), cpu(b, e)
-				made, err := builder.Build(ctx, w, noon, map[string][]Union{"video": one(busiest["video"]...)}, 120)
+				made, err := builder.Build(ctx, w, noon, map[string][]Union{"video": unions}, 120)
 				require.NoError(b, err)
 				took, took2 := time.Since(began).Seconds(), cpu(b, e)-before
 				sum, sumCPU = sum+took, sumCPU+took2
@@ -113,6 +110,17 @@ func BenchmarkSlices(b *testing.B) {
 			logf("%d slices, all windows: %.2f s, %.2f CPU s", text, sum, sumCPU)
 		}
 	}
+}
+
+func busiestOf(b *testing.B, builder *Builder, w list.Window, until time.Time, most int) []Union {
+	b.Helper()
+	found, err := builder.busiest(context.Background(), w, until, most)
+	require.NoError(b, err)
+	var names []string
+	for _, one := range found {
+		names = append(names, one.Union)
+	}
+	return one(names...)
 }
 
 // logf tells at once: a benchmark of minutes keeps what it logs to the end.

@@ -46,24 +46,27 @@ type moment struct {
 	repeats     map[string]uint64 // views of events that were sent more than once
 }
 
-// Busiest returns, by item type, the slices of most views in the window that ends at until, most of each.
-func (b *Builder) Busiest(ctx context.Context, window list.Window, until time.Time, most int) (map[string][]string, error) {
+// busy is a slice, and the views of all its items.
+type busy struct {
+	Key
+	views uint64
+	pair  bool // of two dimensions
+}
+
+// busiest are the slices of most views of each item type in the window that ends at until, most of each type, pairs last.
+func (b *Builder) busiest(ctx context.Context, window list.Window, until time.Time, most int) ([]busy, error) {
 	m, err := b.moment(ctx, window, until)
-	if err != nil {
+	if err != nil || len(m.span.minutes) == 0 {
 		return nil, err
 	}
-	found := map[string][]string{}
-	if len(m.span.minutes) == 0 {
-		return found, nil
-	}
+	var found []busy
 	p := parameters{"types": slices.Sorted(maps.Keys(m.landed)), "minutes": m.span.minutes, "versions": m.span.versions, "most": most}
 	err = b.config.read(ctx, b.conn, "slices", p, func(rows driver.Rows) error {
-		var itemType, name string
-		var views uint64
-		if err := rows.Scan(&itemType, &name, &views); err != nil {
+		var one busy
+		if err := rows.Scan(&one.ItemType, &one.Union, &one.views, &one.pair); err != nil {
 			return err
 		}
-		found[itemType] = append(found[itemType], name)
+		found = append(found, one)
 		return nil
 	})
 	return found, err
@@ -71,8 +74,9 @@ func (b *Builder) Busiest(ctx context.Context, window list.Window, until time.Ti
 
 // Made is what a build has found.
 type Made struct {
-	Lists []*list.List
-	named map[Key][]string // items that may be in the lists
+	Lists   []*list.List
+	named   map[Key][]string    // items that may be in the lists
+	members map[string][]string // of unions, by name
 }
 
 // Build makes the lists of the window that ends at until, a whole minute that is not after the horizon: one of every union wanted of an item
@@ -99,10 +103,11 @@ func (b *Builder) Build(ctx context.Context, window list.Window, until time.Time
 	if err != nil {
 		return nil, err
 	}
-	made := &Made{named: map[Key][]string{}}
+	made := &Made{named: map[Key][]string{}, members: map[string][]string{}}
 	for _, itemType := range slices.Sorted(maps.Keys(wanted)) {
 		for _, u := range wanted[itemType] {
 			key := Key{itemType, u.Name}
+			made.members[u.Name] = u.Members
 			made.Lists = append(made.Lists, m.list(key, found[key], late[itemType], stored))
 			if c := found[key]; c != nil {
 				made.named[key] = c.named

@@ -17,6 +17,8 @@ const (
 	// refillViews is what is filled again in one round, beside as much as is filled for the first time: minutes for which most came late
 	// come first. Lists do not wait for it: what came late is within their bounds.
 	refillViews = 1_000_000
+	// fillBudget is when a round fills no more: after a start there is an hour and more to fill, and the newest lists do not wait for it.
+	fillBudget = 20 * time.Second
 	// maxTries bounds the attempts at the same views of a minute: rows of which one view has them and another never will.
 	maxTries = 3
 )
@@ -50,9 +52,10 @@ type due struct {
 	version uint64 // of that filling, 0 for the first
 }
 
-// Fill fills the minutes of [from, until) that are not, and again those for which something came late, as far as time allows. Both are
-// whole minutes. It returns how many it filled.
-func (f *Filler) Fill(ctx context.Context, from, until time.Time) (int, error) {
+// Fill fills the minutes of [from, until) that are not, newest first, and again those for which something came late, as far as time
+// allows. Both are whole minutes. It returns how many it filled.
+func (f *Filler) Fill(ctx context.Context, from, until time.Time) (filled int, err error) {
+	began := time.Now()
 	known, err := readLedger(ctx, f.conn, f.config, from, until)
 	if err != nil {
 		return 0, err
@@ -65,18 +68,22 @@ func (f *Filler) Fill(ctx context.Context, from, until time.Time) (int, error) {
 		}
 	}
 	for _, batch := range batches(all) {
-		if err := f.fill(ctx, batch); err != nil {
-			return 0, fmt.Errorf("fill slices of %s: %w", batch[0].minute.Format(time.DateTime), err)
+		if filled > 0 && time.Since(began) > fillBudget {
+			break
 		}
+		if err := f.fill(ctx, batch); err != nil {
+			return filled, fmt.Errorf("fill slices of %s: %w", batch[0].minute.Format(time.DateTime), err)
+		}
+		filled += len(batch)
 	}
 	if until.After(f.told) {
 		p := parameters{"minute": until, "version": uint64(time.Now().UnixMicro())}
 		if err := f.config.execute(ctx, f.conn, "enter_horizon", p); err != nil {
-			return 0, err
+			return filled, err
 		}
 		f.told = until
 	}
-	return len(all), nil
+	return filled, nil
 }
 
 // due are the minutes to fill now: all that never were, newest first, then as many as are worth it of those that changed since.

@@ -11,19 +11,15 @@ import (
 // followedOf bounds the items that are followed of a union in one window.
 const followedOf = 300
 
-// Follow has the items that may be in the lists counted in every minute that is filled from now on, in each slice that a list is of. made are
-// the lists of all windows.
-func (f *Filler) Follow(ctx context.Context, wanted map[string][]Union, made ...*Made) error {
+// Follow has the items that may be in lists counted in every minute that is filled from now on, in each slice that a list is of.
+func (f *Filler) Follow(ctx context.Context, made ...*Made) error {
 	type followed struct{ itemType, member, id string }
 	all := map[followed]bool{}
-	for itemType, unions := range wanted {
-		for _, u := range unions {
-			for _, m := range made {
-				named := m.named[Key{itemType, u.Name}]
-				for _, id := range named[:min(len(named), followedOf)] {
-					for _, member := range u.Members {
-						all[followed{itemType, member, id}] = true
-					}
+	for _, m := range made {
+		for key, named := range m.named {
+			for _, id := range named[:min(len(named), followedOf)] {
+				for _, member := range m.members[key.Union] {
+					all[followed{key.ItemType, member, id}] = true
 				}
 			}
 		}

@@ -51,7 +51,8 @@ func readLedger(ctx context.Context, conn driver.Conn, c Config, from, until tim
 	return found, err
 }
 
-// ReadHorizon returns the minute before which every minute has been filled, or has no views; 1970 where nothing has been filled.
+// ReadHorizon returns the end of the newest minute that has been filled, or has no views; 1970 where nothing has been filled. After a
+// start minutes before it may still be missing: ErrNotFilled of the lists that reach back to them.
 func ReadHorizon(ctx context.Context, conn driver.Conn, c Config) (horizon time.Time, err error) {
 	err = c.read(ctx, conn, "horizon", nil, func(rows driver.Rows) error { return rows.Scan(&horizon) })
 	return horizon.UTC(), err

@@ -30,6 +30,9 @@ var questions = clickhouse.NewQuestions(queries, ch.Settings{
 	"max_bytes_before_external_group_by": 768 << 20,
 })
 
+// maxLists bounds the slices whose lists are published: each is read into the memory of every API.
+const maxLists = 5000
+
 type parameters = clickhouse.Parameters
 
 // Config says what is kept of slices.
@@ -45,6 +48,9 @@ type Config struct {
 	// no more are begun. The others are followed, so that minutes to come count them.
 	Loose       int
 	CountBudget time.Duration
+	// Lists is of how many slices lists are published, all item types together: of those of most views, single dimensions before pairs.
+	// Others are made when somebody asks.
+	Lists int
 }
 
 // DefaultConfig holds the most viewed 1,000 items of 1,000 slices a minute: in 3 hours some 300 MB at 50,000 events a second.
@@ -53,7 +59,8 @@ func DefaultConfig() Config {
 	if err != nil {
 		panic(err)
 	}
-	return Config{Kept: kept, Slices: 1000, Items: 1000, DistinctRows: 1_000_000, Budget: 30 * time.Second, Loose: 1000, CountBudget: 2 * time.Second}
+	return Config{Kept: kept, Slices: 1000, Items: 1000, DistinctRows: 1_000_000, Budget: 30 * time.Second, Loose: 1000, CountBudget: 2 * time.Second,
+		Lists: 250}
 }
 
 // Validate reports every mistake at once.
@@ -70,6 +77,9 @@ func (c Config) Validate() error {
 	}
 	if c.Loose < 0 || c.CountBudget < 0 {
 		mistakes = append(mistakes, fmt.Errorf("slice loose and count budget: %d and %s must not be negative", c.Loose, c.CountBudget))
+	}
+	if c.Lists < 0 || c.Lists > maxLists {
+		mistakes = append(mistakes, fmt.Errorf("slice-lists: %d is not 0 to %d", c.Lists, maxLists))
 	}
 	return errors.Join(mistakes...)
 }

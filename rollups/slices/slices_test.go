@@ -27,6 +27,9 @@ func TestSlices(t *testing.T) {
 		{"items that are followed are in every minute", testFollowed},
 		{"repeats are within the bounds", testRepeats},
 		{"a minute that is not filled", testNotFilled},
+		{"the maker publishes and forgets", testMaker},
+		{"the maker chooses the busiest", testMakerBusiest},
+		{"a round is cut off", testMakerStops},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e.clear(t)
@@ -245,7 +248,7 @@ func testFollowed(t *testing.T, e *engine) {
 			require.Equal(t, truth["small"], l.Items[0].Count)
 			require.Equal(t, l.Items[0].Count, l.Items[0].Lower, "it is counted exactly, by the minutes alone")
 		}
-		require.NoError(t, f.Follow(context.Background(), unions, made))
+		require.NoError(t, f.Follow(context.Background(), made))
 	}
 }
 

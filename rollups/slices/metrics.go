@@ -1,0 +1,67 @@
+package slices
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"topk/internal/list"
+)
+
+// certifiedTo is how many items of a list are looked at in metrics.
+const certifiedTo = 100
+
+// metrics do not name slices, of which there may be thousands.
+type metrics struct {
+	filled    prometheus.Counter
+	published prometheus.Counter
+	forgotten prometheus.Counter
+	failures  prometheus.Counter
+	asked     prometheus.Gauge
+	lists     *prometheus.GaugeVec
+	certified *prometheus.GaugeVec
+	asOf      *prometheus.GaugeVec
+	steps     *prometheus.HistogramVec
+}
+
+func newMetrics(r prometheus.Registerer) *metrics {
+	f := promauto.With(r)
+	counter := func(name, help string) prometheus.Counter {
+		return f.NewCounter(prometheus.CounterOpts{Name: "topk_slices_" + name, Help: help})
+	}
+	gauges := func(name, help string) *prometheus.GaugeVec {
+		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "topk_slices_" + name, Help: help}, []string{"window"})
+	}
+	return &metrics{
+		filled:    counter("filled_minutes_total", "Minutes whose slices were filled, again for late events included."),
+		published: counter("published_total", "Versions of lists of slices published."),
+		forgotten: counter("forgotten_lists_total", "Lists of slices no longer served, because they are made no more."),
+		failures:  counter("failures_total", "Rounds that failed; the last good lists stay."),
+		asked:     f.NewGauge(prometheus.GaugeOpts{Name: "topk_slices_asked", Help: "Lists that are made because somebody asks for them."}),
+		lists:     gauges("lists", "Lists of slices made in the last round."),
+		certified: gauges("certified_lists", "Those of them whose first 100 positions are proven: no other item belongs in them."),
+		asOf:      gauges("as_of_seconds", "Event time up to which the newest lists of slices count, in seconds since 1970."),
+		steps: f.NewHistogramVec(prometheus.HistogramOpts{Name: "topk_slices_step_seconds", Help: "Time of each step of a round.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}, []string{"step"}),
+	}
+}
+
+// step begins a step. What it returns is called at its end.
+func (m *metrics) step(name string) func() {
+	began := time.Now()
+	return func() { m.steps.WithLabelValues(name).Observe(time.Since(began).Seconds()) }
+}
+
+// made tells of the lists of a window.
+func (m *metrics) made(window string, lists []*list.List) {
+	certified := 0
+	for _, l := range lists {
+		if l.CertifiedTo(certifiedTo) {
+			certified++
+		}
+		m.asOf.WithLabelValues(window).Set(float64(l.AsOf.Unix()))
+	}
+	m.lists.WithLabelValues(window).Set(float64(len(lists)))
+	m.certified.WithLabelValues(window).Set(float64(certified))
+}
