@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
 	"github.com/stretchr/testify/require"
-	"topk/rollups/store"
 
 	"topk/internal/enginetest"
 	"topk/internal/grade"
 	"topk/internal/wire"
+	"topk/rollups/store"
 )
 
 // view brings one view of an item both ways: as a count and as an event.

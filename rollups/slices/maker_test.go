@@ -36,7 +36,9 @@ func startLists(t *testing.T) *lists {
 	return &lists{conn}
 }
 
-func (p *lists) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) error { return f(ctx, p.conn) }
+func (p *lists) do(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
+	return f(ctx, p.conn)
+}
 
 func (p *lists) exec(t *testing.T, statement string, arguments ...any) {
 	t.Helper()
