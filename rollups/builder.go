@@ -191,7 +191,7 @@ func (b *Builder) count(ctx context.Context, q question, named map[string]*nomin
 	if err = ahead; err == nil {
 		counted, err = b.verify(ctx, q, named)
 	}
-	if err == nil || !overBudget(err) {
+	if err == nil || !clickhouse.TimedOut(err) {
 		return counted, err
 	}
 	b.log.Warn("verification exceeded its budget", "window", q.window.Name, "as_of", q.asOf, "error", err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"topk/internal/clickhouse"
 	"topk/internal/list"
 )
 
@@ -91,7 +92,7 @@ func (r *roller) roll(ctx context.Context, asOf time.Time) (filled int, all bool
 		done, err := b.advance(ctx, r.conn)
 		if err != nil {
 			err = fmt.Errorf("fill %s from %s: %w", b.step.target, b.buckets[0].Format(time.DateTime), err)
-			if overBudget(err) {
+			if clickhouse.TimedOut(err) {
 				r.note(*b, asOf) // or it would be tried for ever, and nothing else
 			}
 			r.work = nil

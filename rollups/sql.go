@@ -3,13 +3,10 @@ package rollups
 import (
 	"context"
 	"embed"
-	"errors"
-	"strings"
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"topk/internal/clickhouse"
 )
@@ -27,9 +24,6 @@ var questions = clickhouse.NewQuestions(queries, ch.Settings{
 	"max_threads": 1,
 })
 
-// timeoutCode is ClickHouse's TIMEOUT_EXCEEDED.
-const timeoutCode = 159
-
 type parameters = clickhouse.Parameters
 
 // query returns the text of sql/<name>.sql.
@@ -43,13 +37,4 @@ func read(ctx context.Context, conn driver.Conn, name string, p parameters, budg
 // execute runs a statement that returns nothing.
 func execute(ctx context.Context, conn driver.Conn, name string, p parameters, budget time.Duration) error {
 	return questions.Execute(ctx, conn, name, p, budget)
-}
-
-// overBudget tells a query that took too long from one that failed.
-func overBudget(err error) bool {
-	var exception *proto.Exception
-	if errors.As(err, &exception) {
-		return exception.Code == timeoutCode
-	}
-	return errors.Is(err, context.DeadlineExceeded) || err != nil && strings.Contains(err.Error(), "TIMEOUT_EXCEEDED")
 }
