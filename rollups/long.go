@@ -331,27 +331,8 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 	}
 	made.Floor += found.late[itemType]
 	made.Fill(counted, 0, list.StoredItems)
-	w.wait(made)
+	w.base.next.Widen(made)
 	return made, nil
-}
-
-// maxWaiting bounds the hours that a list names.
-const maxWaiting = 24
-
-// wait widens a list by the events that came for closed hours and are not counted yet: any item may have all of them.
-func (w stitched) wait(made *list.List) {
-	late := w.base.next.Late[made.ItemType]
-	if late.Events == 0 {
-		return
-	}
-	for _, hour := range late.Hours[:min(len(late.Hours), maxWaiting)] {
-		made.Partial = append(made.Partial, hour.Format(time.RFC3339))
-	}
-	made.Floor += late.Events
-	for i := range made.Items {
-		made.Items[i].Upper += late.Events
-	}
-	made.Certified = made.CertifiedTo(list.MaxK)
 }
 
 // from is where the window begins; all time with the first hour that anything is known of.

@@ -63,6 +63,14 @@ func (q Questions) Execute(ctx context.Context, conn driver.Conn, name string, p
 	return nil
 }
 
+// With are the same questions with some settings changed.
+func (q Questions) With(settings ch.Settings) Questions {
+	changed := maps.Clone(q.settings)
+	maps.Copy(changed, settings)
+	q.settings = changed
+	return q
+}
+
 // Context carries the settings and parameters of a statement that may take budget on the server.
 func (q Questions) Context(ctx context.Context, p Parameters, budget time.Duration) context.Context {
 	settings := maps.Clone(q.settings)

@@ -878,6 +878,9 @@ AS SELECT
     version,
     item_type,
     item_id,
+    country,
+    category,
+    language,
     toInt64(n) AS views
 FROM topk.counts_total
 FINAL
@@ -889,6 +892,9 @@ SELECT
     version,
     item_type,
     item_id,
+    country,
+    category,
+    language,
     toInt64(n) AS views
 FROM topk.counts_daily
 FINAL
@@ -900,6 +906,9 @@ SELECT
     version,
     item_type,
     item_id,
+    country,
+    category,
+    language,
     -toInt64(n) AS views
 FROM topk.counts_daily
 FINAL
@@ -911,6 +920,9 @@ SELECT
     version,
     item_type,
     item_id,
+    country,
+    category,
+    language,
     toInt64(n) AS views
 FROM topk.counts_hourly
 FINAL
@@ -1075,7 +1087,7 @@ WHERE (hour, version) IN (
 CREATE TABLE topk.filled_minutes
 (
     `minute` DateTime('UTC') COMMENT 'start of the minute of event time',
-    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty: all before minute is filled',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ..., empty: the minute before is filled',
     `version` UInt64 COMMENT 'as in slice_minutes',
     `views` UInt64 COMMENT 'that its slices hold: of all countries, and of those without one',
     `held` UInt64 COMMENT 'what counts_minute held of it afterwards, replays included: it can be asked for single items when it held all views',
@@ -1266,6 +1278,27 @@ ORDER BY (version, dimensions)
 TTL made + toIntervalHour(1)
 SETTINGS ttl_only_drop_parts = 1, index_granularity = 8192
 COMMENT 'items that may soon be in a list of a slice'
+
+CREATE TABLE topk.slice_heads
+(
+    `slice` LowCardinality(String) COMMENT 'country=IN, country=IN,category=music, ...',
+    `dimensions` UInt8 COMMENT 'which: 1 for country, 2 for category, 4 for language, added up',
+    `part` LowCardinality(String) COMMENT 'hour, day or total: of counts_hourly, counts_daily or counts_total',
+    `bucket` DateTime('UTC') COMMENT 'start of the hour or day, 1970 for a total',
+    `version` UInt64 COMMENT 'as in the table that it is of',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `views` UInt64 COMMENT 'of all items of the slice',
+    `items` Array(String) COMMENT 'the most viewed, as far as they have more views than floor',
+    `counts` Array(UInt64) COMMENT 'their views',
+    `floor` UInt64 COMMENT 'no other item of the slice has more views',
+    `made` DateTime('UTC') DEFAULT now() COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = ReplacingMergeTree
+PARTITION BY toStartOfWeek(made)
+ORDER BY (slice, dimensions, part, bucket, version, item_type)
+TTL made + toIntervalDay(40)
+SETTINGS ttl_only_drop_parts = 1, index_granularity = 16
+COMMENT 'the most viewed of slices in closed hours, days and all time, a cache'
 
 CREATE TABLE topk.slice_minutes
 (

@@ -46,8 +46,8 @@ func (c *Cover) Partitions() int {
 	return n
 }
 
-// parameters of the questions about counts.
-func (c *Cover) parameters() clickhouse.Parameters {
+// Parameters are those of the view exact_cover.
+func (c *Cover) Parameters() clickhouse.Parameters {
 	return clickhouse.Parameters{
 		"hours": c.hours, "hour_versions": c.hour, "days": c.days, "day_versions": c.day,
 		"less": c.less, "less_versions": c.lessDay, "total": c.total,
@@ -155,14 +155,14 @@ type Count struct {
 
 // Counts returns the exact counts of items in the cover; items without any are left out.
 func (c *Cover) Counts(ctx context.Context, conn driver.Conn, itemType string, ids []string, budget time.Duration) ([]Count, error) {
-	p := c.parameters()
+	p := c.Parameters()
 	p["type"], p["ids"] = itemType, ids
 	return readCounts(ctx, conn, "counts", p, budget)
 }
 
 // Top returns the k greatest counts of the cover, count descending, then item by bytes. It groups every item of the cover.
 func (c *Cover) Top(ctx context.Context, conn driver.Conn, itemType string, k int, budget time.Duration) ([]Count, error) {
-	p := c.parameters()
+	p := c.Parameters()
 	p["type"], p["k"] = itemType, k
 	return readCounts(ctx, conn, "top", p, budget)
 }

@@ -65,7 +65,7 @@ type partTotals struct {
 }
 
 func readPartTotals(ctx context.Context, conn driver.Conn, parts []Part, budget time.Duration) (all []partTotals, err error) {
-	p := coverOf(parts).parameters()
+	p := CoverOf(parts).Parameters()
 	p["most"] = HeadTypes
 	err = questions.Read(ctx, conn, "part_totals", p, budget, func(rows driver.Rows) error {
 		var part Part
@@ -87,8 +87,8 @@ func readPartTotals(ctx context.Context, conn driver.Conn, parts []Part, budget 
 	return all, err
 }
 
-// coverOf is of some partitions, whatever their time.
-func coverOf(parts []Part) *Cover {
+// CoverOf is of some partitions, whatever their time.
+func CoverOf(parts []Part) *Cover {
 	c := &Cover{}
 	for _, part := range parts {
 		one := part.Cover()
@@ -108,7 +108,7 @@ func fillTogether(ctx context.Context, conn driver.Conn, all []partTotals, budge
 			together[itemType] = views < largePart
 		}
 	}
-	p := coverOf(parts).parameters()
+	p := CoverOf(parts).Parameters()
 	p["keep"] = min(max(headEntries/(most*len(all)), leastHead), HeadItems)
 	for itemType, views := range all[0].types {
 		if together[itemType] {

@@ -16,7 +16,7 @@ type Level struct {
 // Levels returns how many items of the cover have how many views, most views first: ranks, ties and totals follow from it. There
 // are few: n views in all make sqrt(2n) levels at most. It groups every item of the cover.
 func (c *Cover) Levels(ctx context.Context, conn driver.Conn, itemType string, budget time.Duration) (levels []Level, err error) {
-	p := c.parameters()
+	p := c.Parameters()
 	p["type"] = itemType
 	err = questions.Read(ctx, conn, "levels", p, budget, func(rows driver.Rows) error {
 		var l Level

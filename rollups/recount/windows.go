@@ -9,6 +9,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"topk/internal/clickhouse"
+	"topk/internal/list"
 )
 
 // ReadCovers returns the partitions of [from, until) for each from, as far as it is exact, and of all time before until for a from of
@@ -89,6 +90,27 @@ func (c *Cover) wait(waiting map[time.Time]map[string]uint64) {
 			c.Late[itemType] = Late{append(late.Hours, hour), late.Events + events}
 		}
 	}
+}
+
+// maxWaiting bounds the hours that a list names.
+const maxWaiting = 24
+
+// Widen widens a list by the events that came for hours of the cover and are not counted yet: any item may have all of them. It says
+// whether there are any.
+func (c *Cover) Widen(made *list.List) bool {
+	late := c.Late[made.ItemType]
+	if late.Events == 0 {
+		return false
+	}
+	for _, hour := range late.Hours[:min(len(late.Hours), maxWaiting)] {
+		made.Partial = append(made.Partial, hour.Format(time.RFC3339))
+	}
+	made.Floor += late.Events
+	for i := range made.Items {
+		made.Items[i].Upper += late.Events
+	}
+	made.Certified = made.CertifiedTo(list.MaxK)
+	return true
 }
 
 // first is the first hour that is entered, or day that is sealed; zero when nothing is.
@@ -177,7 +199,7 @@ func (c *Cover) Equal(other *Cover) bool {
 // Totals are views of all items by item type, of the busiest types. A type without views is left out. Two types as busy are ordered by name.
 func (c *Cover) Totals(ctx context.Context, conn driver.Conn, most int, budget time.Duration) (map[string]uint64, error) {
 	totals := map[string]uint64{}
-	p := c.parameters()
+	p := c.Parameters()
 	p["most"] = most
 	err := questions.Read(ctx, conn, "totals", p, budget, func(rows driver.Rows) error {
 		var itemType string

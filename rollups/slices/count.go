@@ -9,6 +9,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
+	"topk/internal/clickhouse"
 	"topk/internal/list"
 )
 
@@ -33,14 +34,17 @@ type loose struct {
 	union, id string
 }
 
+// views of an item: as landed, replays included, and exact before.
+type views struct{ landed, exact uint64 }
+
 // count finds out the views of the items that may be in the lists of a part: as far as the minutes say them they are added up, and of
 // each union up to most of the others are counted, the likeliest first. What is not counted is in no list, only in its bounds: its upper bound
 // would put noise above items whose views are known.
 func (b *Builder) count(ctx context.Context, m *moment, p *part, stored, most int, into map[Key]*counted) error {
-	if len(m.span.minutes) == 0 {
+	if m.empty() {
 		return nil
 	}
-	named, err := b.merge(ctx, m.span, p.types, p.unions, stored)
+	named, err := b.merge(ctx, m, p.types, p.unions, stored)
 	if err != nil {
 		return err
 	}
@@ -72,7 +76,7 @@ func (b *Builder) count(ctx context.Context, m *moment, p *part, stored, most in
 }
 
 // counted takes over what the minutes say, and what was counted.
-func (n *nomination) counted(views map[loose]map[string]uint64, key Key, m *moment) *counted {
+func (n *nomination) counted(found map[loose]map[string]views, key Key, m *moment) *counted {
 	c := &counted{method: list.MethodVerified, views: n.views, unseen: n.unseen, items: make(map[string]list.Interval, len(n.items))}
 	if !n.whole {
 		c.method = list.MethodEstimated // of the slices that were left out of a minute the views are not known
@@ -83,41 +87,49 @@ func (n *nomination) counted(views map[loose]map[string]uint64, key Key, m *mome
 			c.items[item.id] = list.Interval{Lower: item.lower, Upper: item.upper}
 			continue
 		}
-		found, asked := views[loose{key.Union, item.id}]
+		types, asked := found[loose{key.Union, item.id}]
 		if !asked {
 			c.unseen = max(c.unseen, item.upper)
 			continue
 		}
-		views := found[key.ItemType]
-		lower := max(item.lower, views-min(views, m.excess[key.ItemType]))
-		c.items[item.id] = list.Interval{Lower: lower, Upper: max(lower, views)}
+		n := types[key.ItemType]
+		lower := max(item.lower, n.exact+n.landed-min(n.landed, m.excess[key.ItemType]))
+		c.items[item.id] = list.Interval{Lower: lower, Upper: max(lower, n.exact+n.landed)}
 	}
 	return c
 }
 
-// countLoose asks counts_minute for items by union, a bounded part at a time, as far as the budget of a build reaches. It returns views by
-// item type of those it asked for.
-func (b *Builder) countLoose(ctx context.Context, m *moment, p *part, types map[string]bool, open []loose) (map[loose]map[string]uint64, error) {
-	views := map[loose]map[string]uint64{}
+// countLoose asks for items by union, a bounded part at a time, as far as the budget of a build reaches. It returns views by item type of
+// those it asked for.
+func (b *Builder) countLoose(ctx context.Context, m *moment, p *part, types map[string]bool, open []loose) (map[loose]map[string]views, error) {
+	counted := map[loose]map[string]views{}
 	members, names := membersOf(p.unions)
-	for len(open) > 0 && time.Since(m.began) < b.config.CountBudget {
+	began := time.Now()
+	until := began.Add(m.budget / time.Duration(m.partsLeft))
+	defer func() { m.budget -= min(m.budget, time.Since(began)) }()
+	for len(open) > 0 {
+		left := time.Until(until)
+		if left <= 0 {
+			break
+		}
 		var unions, ids []string
 		size, n := 0, 0
 		for ; n < len(open) && n < maxAsked && size < maxAskedBytes; n++ {
 			unions, ids = append(unions, open[n].union), append(ids, open[n].id)
 			size += len(open[n].union) + len(open[n].id) + 8
 		}
-		asked := parameters{"types": sorted(types), "minutes": m.span.minutes, "dimensions": b.config.dimensions(),
-			"members": members, "names": names, "unions": unions, "ids": ids}
-		found := make(map[loose]map[string]uint64, n)
+		asked := m.closed.cover.Parameters()
+		asked["types"], asked["minutes"], asked["dimensions"] = sorted(types), m.span.minutes, b.config.dimensions()
+		asked["members"], asked["names"], asked["unions"], asked["ids"] = members, names, unions, ids
+		found := make(map[loose]map[string]views, n)
 		for _, l := range open[:n] {
-			found[l] = map[string]uint64{}
+			found[l] = map[string]views{}
 		}
-		err := b.config.read(ctx, b.conn, "count", asked, func(rows driver.Rows) error {
+		err := b.config.questions().Read(ctx, b.conn, "count", asked, left, func(rows driver.Rows) error {
 			var itemType string
 			var l loose
-			var n uint64
-			if err := rows.Scan(&itemType, &l.union, &l.id, &n); err != nil {
+			var n views
+			if err := rows.Scan(&itemType, &l.union, &l.id, &n.landed, &n.exact); err != nil {
 				return err
 			}
 			if found[l] != nil {
@@ -125,13 +137,16 @@ func (b *Builder) countLoose(ctx context.Context, m *moment, p *part, types map[
 			}
 			return nil
 		})
+		if clickhouse.TimedOut(err) && ctx.Err() == nil {
+			break // as if it had not been asked
+		}
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(views, found)
+		maps.Copy(counted, found)
 		open = open[n:]
 	}
-	return views, nil
+	return counted, nil
 }
 
 func sorted(set map[string]bool) []string {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/rollups/recount"
 )
 
 const (
@@ -28,7 +30,8 @@ type Filler struct {
 	conn   driver.Conn
 	config Config
 	tries  map[time.Time]attempt
-	told   time.Time // the horizon that was entered last
+	told   time.Time             // the horizon that was entered last
+	closed map[recount.Part]bool // partitions of exact counts that are filled
 
 	followed uint64 // version in slice_followed
 }
@@ -41,7 +44,7 @@ type attempt struct {
 
 // NewFiller returns a filler on a connection.
 func NewFiller(conn driver.Conn, config Config) *Filler {
-	return &Filler{conn: conn, config: config, tries: map[time.Time]attempt{}}
+	return &Filler{conn: conn, config: config, tries: map[time.Time]attempt{}, closed: map[recount.Part]bool{}}
 }
 
 // due is a minute that is to be filled.

@@ -66,10 +66,26 @@ func (m *Maker) round(ctx context.Context, db store.DB, asOf time.Time, kept fun
 	if err != nil {
 		return err
 	}
+	done = m.metrics.step("fill closed")
+	closed, err := m.filler.FillClosed(ctx, asOf)
+	m.metrics.filledParts.Add(float64(closed))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil: // lists of live windows do without
+		m.metrics.failures.Inc()
+		m.log.Warn("closed hours of slices", "error", err)
+	default:
+		done()
+	}
 	var lists []*list.List
 	var made []*Made
 	var windows []string
-	for _, w := range list.Live {
+	for _, w := range list.Windows {
+		if len(wanted[w.Name]) == 0 {
+			windows = append(windows, w.Name) // none of its lists is made any longer
+			continue
+		}
 		done := m.metrics.step("build " + w.Name)
 		one, err := m.builder.Build(ctx, w, asOf, wanted[w.Name], storedItems)
 		switch {

@@ -22,7 +22,7 @@ type Key struct{ ItemType, Union string }
 // nominee is an item that may be among the most viewed of a union.
 type nominee struct {
 	id           string
-	lower, upper uint64 // as landed, when the minutes were filled
+	lower, upper uint64 // as landed, when the minutes were filled, and exact before
 }
 
 // nomination holds the candidates of a union.
@@ -30,11 +30,12 @@ type nomination struct {
 	items  []nominee
 	views  uint64 // of all items
 	floors uint64 // no item that no minute holds has more views
+	taken  uint64 // what an item may have of what is taken away, where that does not hold it
 	unseen uint64 // no item that is not among the candidates has more views
 	whole  bool   // no slice of it was left out of a minute
 }
 
-// span is the minutes that lists are added up from.
+// span is the minutes that the open part of lists is added up from.
 type span struct {
 	minutes  []time.Time
 	versions []uint64
@@ -42,7 +43,7 @@ type span struct {
 }
 
 // merge adds up what the minutes hold, and chooses who may be among the first stored of each union.
-func (b *Builder) merge(ctx context.Context, s span, types []string, unions []Union, stored int) (map[Key]*nomination, error) {
+func (b *Builder) merge(ctx context.Context, m *moment, types []string, unions []Union, stored int) (map[Key]*nomination, error) {
 	found := map[Key]*nomination{}
 	members, names := membersOf(unions)
 	size := map[string]int{}
@@ -50,17 +51,21 @@ func (b *Builder) merge(ctx context.Context, s span, types []string, unions []Un
 		size[u.Name] = len(u.Members)
 	}
 	most := 2*stored + 100
-	p := parameters{"types": types, "minutes": s.minutes, "versions": s.versions, "members": members, "names": names, "most": most + 1}
+	p := parameters{"types": types, "minutes": m.span.minutes, "versions": m.span.versions, "members": members, "names": names, "most": most + 1}
+	m.closed.name(p)
 	err := b.config.read(ctx, b.conn, "floors", p, func(rows driver.Rows) error {
 		var key Key
 		n := &nomination{}
-		var left uint64
-		if err := rows.Scan(&key.ItemType, &key.Union, &n.views, &n.floors, &left); err != nil {
+		var views int64
+		var left, leftTaken uint64
+		if err := rows.Scan(&key.ItemType, &key.Union, &views, &n.floors, &n.taken, &left, &leftTaken); err != nil {
 			return err
 		}
-		absent := s.left[key.ItemType]*uint64(size[key.Union]) - left // of the slices that have no row in some minute
-		n.floors += absent
-		n.unseen, n.whole = n.floors, absent == 0
+		// What was left out of the slices that have no row somewhere.
+		absent := (m.span.left[key.ItemType]+m.closed.left[key.ItemType])*uint64(size[key.Union]) - left
+		absentTaken := m.closed.leftTaken[key.ItemType]*uint64(size[key.Union]) - leftTaken
+		n.views, n.floors, n.taken = uint64(max(views, 0)), n.floors+absent, n.taken+absentTaken
+		n.unseen, n.whole = n.floors, absent == 0 && absentTaken == 0
 		found[key] = n
 		return nil
 	})
@@ -70,16 +75,15 @@ func (b *Builder) merge(ctx context.Context, s span, types []string, unions []Un
 	err = b.config.read(ctx, b.conn, "merge", p, func(rows driver.Rows) error {
 		var key Key
 		var id string
-		var over int64
-		var lower uint64
-		if err := rows.Scan(&key.ItemType, &key.Union, &id, &over, &lower); err != nil {
+		var over, under int64
+		if err := rows.Scan(&key.ItemType, &key.Union, &id, &over, &under); err != nil {
 			return err
 		}
 		n := found[key]
 		if n == nil {
 			return fmt.Errorf("%s has items, and no views", key.Union)
 		}
-		n.items = append(n.items, nominee{id: id, lower: lower, upper: uint64(over + int64(n.floors))})
+		n.items = append(n.items, nominee{id: id, lower: uint64(max(under-int64(n.taken), 0)), upper: uint64(max(over+int64(n.floors), 0))})
 		return nil
 	})
 	for _, n := range found {

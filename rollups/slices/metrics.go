@@ -14,15 +14,16 @@ const certifiedTo = 100
 
 // metrics do not name slices, of which there may be thousands.
 type metrics struct {
-	filled    prometheus.Counter
-	published prometheus.Counter
-	forgotten prometheus.Counter
-	failures  prometheus.Counter
-	asked     prometheus.Gauge
-	lists     *prometheus.GaugeVec
-	certified *prometheus.GaugeVec
-	asOf      *prometheus.GaugeVec
-	steps     *prometheus.HistogramVec
+	filled      prometheus.Counter
+	filledParts prometheus.Counter
+	published   prometheus.Counter
+	forgotten   prometheus.Counter
+	failures    prometheus.Counter
+	asked       prometheus.Gauge
+	lists       *prometheus.GaugeVec
+	certified   *prometheus.GaugeVec
+	asOf        *prometheus.GaugeVec
+	steps       *prometheus.HistogramVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -34,14 +35,15 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		return f.NewGaugeVec(prometheus.GaugeOpts{Name: "topk_slices_" + name, Help: help}, []string{"window"})
 	}
 	return &metrics{
-		filled:    counter("filled_minutes_total", "Minutes whose slices were filled, again for late events included."),
-		published: counter("published_total", "Versions of lists of slices published."),
-		forgotten: counter("forgotten_lists_total", "Lists of slices no longer served, because they are made no more."),
-		failures:  counter("failures_total", "Rounds that failed; the last good lists stay."),
-		asked:     f.NewGauge(prometheus.GaugeOpts{Name: "topk_slices_asked", Help: "Lists that are made because somebody asks for them."}),
-		lists:     gauges("lists", "Lists of slices made in the last round."),
-		certified: gauges("certified_lists", "Those of them whose first 100 positions are proven: no other item belongs in them."),
-		asOf:      gauges("as_of_seconds", "Event time up to which the newest lists of slices count, in seconds since 1970."),
+		filled:      counter("filled_minutes_total", "Minutes whose slices were filled, again for late events included."),
+		filledParts: counter("filled_partitions_total", "Closed hours, days and totals whose slices were filled."),
+		published:   counter("published_total", "Versions of lists of slices published."),
+		forgotten:   counter("forgotten_lists_total", "Lists of slices no longer served, because they are made no more."),
+		failures:    counter("failures_total", "Rounds that failed; the last good lists stay."),
+		asked:       f.NewGauge(prometheus.GaugeOpts{Name: "topk_slices_asked", Help: "Lists that are made because somebody asks for them."}),
+		lists:       gauges("lists", "Lists of slices made in the last round."),
+		certified:   gauges("certified_lists", "Those of them whose first 100 positions are proven: no other item belongs in them."),
+		asOf:        gauges("as_of_seconds", "Event time up to which the newest lists of slices count, in seconds since 1970."),
 		steps: f.NewHistogramVec(prometheus.HistogramOpts{Name: "topk_slices_step_seconds", Help: "Time of each step of a round.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}, []string{"step"}),
 	}

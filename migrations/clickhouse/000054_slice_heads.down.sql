@@ -1,0 +1,1 @@
+DROP TABLE topk.slice_heads SYNC
