@@ -3,6 +3,7 @@ package slices
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -58,7 +59,7 @@ func (b *Builder) close(ctx context.Context, m *moment) error {
 	}
 	var added []recount.Part
 	added, m.closed.taken = m.closed.cover.Parts()
-	m.closed.parts = append(added, m.closed.taken...)
+	m.closed.parts = slices.Concat(added, m.closed.taken)
 	known, err := readParts(ctx, b.conn, b.config, m.closed.parts)
 	if err != nil {
 		return err
@@ -157,7 +158,7 @@ func (f *Filler) FillClosed(ctx context.Context, until time.Time) (filled int, e
 	seen := map[recount.Part]bool{}
 	for _, c := range covers {
 		added, taken := c.Parts()
-		for _, p := range append(added, taken...) {
+		for _, p := range slices.Concat(added, taken) {
 			if !seen[p] && !f.closed[p] {
 				parts = append(parts, p)
 			}

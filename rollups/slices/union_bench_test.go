@@ -36,8 +36,8 @@ func fillUnion(b *testing.B, e *engine) {
 	e.Query(b, `INSERT INTO topk.landed (item_type, second, ingestor, n) SELECT item_type, minute, 'bench@1', views FROM topk.filled_minutes`)
 	e.Query(b, `INSERT INTO topk.slice_heads (slice, dimensions, part, bucket, version, item_type, views, items, counts, floor)
 		WITH `+held+` SELECT slice, 1, 'hour', at, 1, 'video', arraySum(counts), items, counts, 2 `+times(open.Add(-24*time.Hour), 3600, 24))
-	e.Query(b, fmt.Sprintf(`INSERT INTO topk.slice_heads (slice, dimensions, part, bucket, version, item_type)
-		SELECT '', arrayJoin([1, 2, 3, 4, 5]), 'hour', bucket, 1, '' FROM (SELECT DISTINCT bucket FROM topk.slice_heads)`))
+	e.Query(b, `INSERT INTO topk.slice_heads (slice, dimensions, part, bucket, version, item_type)
+		SELECT '', arrayJoin([1, 2, 3, 4, 5]), 'hour', bucket, 1, '' FROM (SELECT DISTINCT bucket FROM topk.slice_heads)`)
 	e.Query(b, `INSERT INTO topk.recounts (hour, version, events, distinct_events, why) SELECT bucket, 1, sum(views), sum(views), 'closed' FROM topk.slice_heads GROUP BY bucket`)
 }
 
