@@ -19,7 +19,7 @@ func TestUpDownUpLeavesTheSameSchema(t *testing.T) {
 	d := deploy(t, "")
 	require.Contains(t, d.migrate(t, "status"), "no version of")
 
-	require.Contains(t, d.migrate(t, "up"), "applied 15 functions, 54 steps in ClickHouse, 6 in PostgreSQL")
+	require.Contains(t, d.migrate(t, "up"), "applied 18 functions, 54 steps in ClickHouse, 6 in PostgreSQL")
 	first := d.schema(t)
 	require.NotRegexp(t, `(?m)^column .* comment$`, d.postgresSchema(t), "every column has a comment")
 	golden(t, "testdata/clickhouse.golden.sql", d.clickhouseSchema(t))

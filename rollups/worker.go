@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -288,7 +289,9 @@ func (w *Worker) keepOnce(ctx context.Context, l *leader, roller *roller, old *d
 	if err := w.drop(ctx, old, asOf); err != nil {
 		return fmt.Errorf("drop old partitions: %w", err)
 	}
-	for window, life := range w.config.KeepVersions {
+	lives := maps.Clone(w.config.KeepVersions)
+	lives[list.TrendingWindow] = keepSliceVersions
+	for window, life := range lives {
 		removed, err := l.prune(ctx, window, store.Age{Before: time.Now().Add(-life), Slices: time.Now().Add(-min(life, keepSliceVersions)),
 			Ungraded: asOf.Add(-w.config.Grades.KeepLists)})
 		w.metrics.pruned.Add(float64(removed))

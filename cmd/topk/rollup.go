@@ -55,6 +55,8 @@ func rollupCommand() *cobra.Command {
 	flags.IntVar(&config.Slices.Lists, "slice-lists", config.Slices.Lists,
 		"slices that have published lists, those of most views; 0 keeps nothing of slices")
 	flags.DurationVar(&config.EverySlices, "every-slices", config.EverySlices, "least time between two rounds of lists of slices, which end at whole minutes")
+	flags.DurationVar(&config.Slices.EveryTrend, "every-trend", config.Slices.EveryTrend, "least time between two lists of items that trend, in event time")
+	flags.Float64Var(&config.Slices.TrendFloor, "trend-floor", config.Slices.TrendFloor, "views an hour that are not told from a rise")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Live {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)

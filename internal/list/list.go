@@ -49,6 +49,7 @@ type Item struct {
 	Lower            uint64 `json:"lower"` // Lower <= truth <= Upper
 	Upper            uint64 `json:"upper"`
 	PreviousPosition *int   `json:"previous_position,omitempty"`
+	Trend            *Trend `json:"trend,omitempty"` // in a list of items that trend, which is ordered by its score
 	Title            string `json:"title,omitempty"`
 	ThumbnailURL     string `json:"thumbnail_url,omitempty"`
 }

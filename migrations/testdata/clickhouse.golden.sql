@@ -24,6 +24,12 @@ CREATE FUNCTION topk_slice_value AS value -> replaceAll(replaceAll(replaceAll(if
 
 CREATE FUNCTION topk_slices AS (country, category, language, dimensions) -> arrayMap(d -> topk_slice_name(d, country, category, language), dimensions)
 
+CREATE FUNCTION topk_trend_novelty AS age -> exp((-age) / 172800)
+
+CREATE FUNCTION topk_trend_score AS (fast, slow, floor, views, age) -> ((topk_trend_velocity(fast, slow, floor) * log1p(views)) * (1 + topk_trend_novelty(age)))
+
+CREATE FUNCTION topk_trend_velocity AS (fast, slow, floor) -> (fast / greatest(slow / 24, floor))
+
 CREATE FUNCTION topk_valid_count AS (item_type, item_id, second, n) -> (NOT has(topk_count_rules(item_type, item_id, second, n), 0))
 
 CREATE FUNCTION topk_valid_event AS (item_type, item_id, event_time, event_id) -> (NOT has(topk_event_rules(item_type, item_id, event_time, event_id), 0))

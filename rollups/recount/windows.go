@@ -2,6 +2,7 @@ package recount
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -90,6 +91,28 @@ func (c *Cover) wait(waiting map[time.Time]map[string]uint64) {
 			c.Late[itemType] = Late{append(late.Hours, hour), late.Events + events}
 		}
 	}
+}
+
+// ReadHours returns the hours of [from, until), each by itself, as far as they are exact. Both must be starts of hours. ErrSealed where only days
+// are kept.
+func ReadHours(ctx context.Context, conn driver.Conn, from, until time.Time) (*Cover, error) {
+	l, err := readLedger(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cover{From: from, ExactUntil: l.exactUntil()}
+	c.Until = later(from, earlier(until, c.ExactUntil))
+	for i := range l.days {
+		d := &l.days[i]
+		switch {
+		case !d.day.Add(day).After(c.From) || !d.day.Before(c.Until):
+		case d.sealed:
+			return nil, fmt.Errorf("%s: %w", d.day.Format(time.DateOnly), ErrSealed)
+		default:
+			c.addHours(d)
+		}
+	}
+	return c, nil
 }
 
 // maxWaiting bounds the hours that a list names.

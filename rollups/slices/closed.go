@@ -39,20 +39,16 @@ func (c *closed) name(p parameters) {
 	p["parts"], p["buckets"], p["part_versions"], p["taken"] = names["parts"], names["buckets"], names["versions"], taken
 }
 
-// close finds out what is closed of the window, and where it is open.
-func (b *Builder) close(ctx context.Context, m *moment) error {
-	covers, err := recount.ReadCovers(ctx, b.conn, []time.Time{m.from}, m.until.Truncate(time.Hour))
-	if err != nil {
-		return err
-	}
-	m.closed = closed{cover: covers[0], left: map[string]uint64{}, leftTaken: map[string]uint64{}}
+// close finds out what is known of the closed part, and where the window is open.
+func (b *Builder) close(ctx context.Context, m *moment, cover *recount.Cover) error {
+	m.closed = closed{cover: cover, left: map[string]uint64{}, leftTaken: map[string]uint64{}}
 	m.open = m.closed.cover.Until
 	if m.until.Sub(m.open) > Reach {
 		if err := b.reach(ctx, m); err != nil {
 			return err
 		}
 	}
-	if m.window.Length == 0 {
+	if m.from.Unix() <= 0 {
 		if m.from = m.closed.cover.First; m.from.IsZero() {
 			m.from = m.open
 		}
@@ -142,8 +138,8 @@ func partNames(parts []recount.Part) parameters {
 	return parameters{"parts": grains, "buckets": buckets, "versions": versions}
 }
 
-// FillClosed fills the partitions of exact counts that the long windows which end at until are made of, as far as time allows: those of the
-// shortest window first. It returns how many it filled.
+// FillClosed fills the partitions of exact counts that the long windows and the scores which end at until are made of, as far as time allows:
+// those of the shortest window first. It returns how many it filled.
 func (f *Filler) FillClosed(ctx context.Context, until time.Time) (filled int, err error) {
 	began := time.Now()
 	var froms []time.Time
@@ -154,9 +150,13 @@ func (f *Filler) FillClosed(ctx context.Context, until time.Time) (filled int, e
 	if err != nil {
 		return 0, err
 	}
+	hours, err := recount.ReadHours(ctx, f.conn, until.Add(-list.TrendReach).Truncate(time.Hour), until.Truncate(time.Hour))
+	if err != nil {
+		return 0, err
+	}
 	var parts []recount.Part
 	seen := map[recount.Part]bool{}
-	for _, c := range covers {
+	for _, c := range append(covers, hours) { // those of scores last
 		added, taken := c.Parts()
 		for _, p := range slices.Concat(added, taken) {
 			if !seen[p] && !f.closed[p] {

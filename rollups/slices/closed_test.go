@@ -168,6 +168,21 @@ func testCorrected(t *testing.T, e *engine) {
 	}
 }
 
+// counted enters the closed hours of views as they are, without events.
+func (e *engine) counted(t *testing.T, views ...view) {
+	t.Helper()
+	batch, err := e.conn.PrepareBatch(context.Background(), `INSERT INTO topk.counts_hourly (item_type, item_id, hour, version, country, category, language, n)`)
+	require.NoError(t, err)
+	for _, v := range views {
+		if hour := v.at.Truncate(time.Hour); hour.Before(noon.Add(-time.Hour)) {
+			require.NoError(t, batch.Append(v.itemType, v.id, hour, uint64(1), v.country, v.category, v.language, v.n))
+		}
+	}
+	require.NoError(t, batch.Send())
+	e.Query(t, `INSERT INTO topk.recounts (hour, version, events, distinct_events, items, why)
+		SELECT hour, version, sum(n), sum(n), uniqExact(item_type, item_id), 'closed' FROM topk.counts_hourly FINAL GROUP BY hour, version`)
+}
+
 // recountByHand counts an hour, and leaves its day and the total to the worker.
 func (e *engine) recountByHand(t *testing.T, hour time.Time) {
 	t.Helper()

@@ -22,6 +22,8 @@ const (
 	// storedItems of a list are published, more are counted when somebody asks for them: a hundred is what is shown, and some beside
 	// them for those that a reader leaves out.
 	storedItems = 120
+	// trendsOf is the window whose slices have lists of items that trend.
+	trendsOf = "1h"
 	// publishBatch bounds the lists of one transaction: each is some 15 kB.
 	publishBatch = 200
 )
@@ -34,6 +36,7 @@ type Maker struct {
 	metrics *metrics
 	filler  *Filler
 	builder *Builder
+	trended time.Time         // as_of of the last lists of items that trend
 	wanted  map[Key]time.Time // slices that have lists, and at which as_of they were last among the busiest
 }
 
@@ -99,19 +102,48 @@ func (m *Maker) round(ctx context.Context, db store.DB, asOf time.Time, kept fun
 		m.metrics.made(w.Name, one.Lists)
 		windows, lists, made = append(windows, w.Name), append(lists, one.Lists...), append(made, one)
 	}
+	trending, err := m.trend(ctx, wanted, asOf)
+	if err != nil {
+		return err
+	}
 	if err := kept(asOf.Add(-Reach)); err != nil {
 		return err
 	}
 	done = m.metrics.step("publish")
-	if err := m.publish(ctx, db, windows, lists); err != nil {
+	if err := m.publish(ctx, db, list.GlobalSlice, windows, lists); err != nil {
 		return err
+	}
+	if trending != nil {
+		if err := m.publish(ctx, db, "", []string{list.TrendingWindow}, trending); err != nil {
+			return err
+		}
+		m.trended = asOf
 	}
 	done()
 	return m.filler.Follow(ctx, made...)
 }
 
-// publish stores lists, and stops serving those of the same windows that are made no more.
-func (m *Maker) publish(ctx context.Context, db store.DB, windows []string, lists []*list.List) error {
+// trend makes the lists of items that trend, of all views and of the slices that have lists of an hour; nil when they are not due.
+func (m *Maker) trend(ctx context.Context, wanted wishes, asOf time.Time) ([]*list.List, error) {
+	if since := asOf.Sub(m.trended); since >= 0 && since < m.config.EveryTrend {
+		return nil, nil
+	}
+	done := m.metrics.step("trend")
+	lists, err := m.builder.Trends(ctx, asOf, wanted[trendsOf], storedItems)
+	switch {
+	case errors.Is(err, ErrNotFilled):
+		m.log.Info("no new lists of what trends yet", "reason", err)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("make the lists of what trends: %w", err)
+	}
+	done()
+	m.metrics.made(list.TrendingWindow, lists)
+	return lists, nil
+}
+
+// publish stores lists, and stops serving those of the same windows that are made no more, but those of the slice spared.
+func (m *Maker) publish(ctx context.Context, db store.DB, spared string, windows []string, lists []*list.List) error {
 	keys := make([]list.Key, len(lists))
 	for i, l := range lists {
 		keys[i] = l.Key()
@@ -134,7 +166,7 @@ func (m *Maker) publish(ctx context.Context, db store.DB, windows []string, list
 		}
 	}
 	return db(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		forgotten, err := store.KeepSlices(ctx, conn, windows, keys)
+		forgotten, err := store.KeepSlices(ctx, conn, spared, windows, keys)
 		m.metrics.forgotten.Add(float64(forgotten))
 		return err
 	})

@@ -29,28 +29,39 @@ type moment struct {
 	repeats           map[string]uint64 // views of events that were sent more than once
 }
 
+func newMoment(window list.Window, from, until time.Time) *moment {
+	return &moment{window: window, from: from, open: from, until: until, closed: closed{cover: &recount.Cover{}}, span: span{left: map[string]uint64{}},
+		landed: map[string]uint64{}, views: map[string]uint64{}, excess: map[string]uint64{}, uncountable: map[string]bool{}, repeats: map[string]uint64{}}
+}
+
 // moment reads what is known of a window that ends at until.
 func (b *Builder) moment(ctx context.Context, window list.Window, until time.Time) (*moment, error) {
-	m := &moment{window: window, from: window.From(until), until: until, budget: b.config.CountBudget, span: span{left: map[string]uint64{}},
-		landed: map[string]uint64{}, views: map[string]uint64{}, excess: map[string]uint64{}, uncountable: map[string]bool{}, repeats: map[string]uint64{}}
-	m.open = m.from
+	m := newMoment(window, window.From(until), until)
+	m.budget = b.config.CountBudget
 	if slices.ContainsFunc(list.Long, func(w list.Window) bool { return w.Name == window.Name }) {
-		if err := b.close(ctx, m); err != nil {
+		covers, err := recount.ReadCovers(ctx, b.conn, []time.Time{m.from}, until.Truncate(time.Hour))
+		if err != nil {
 			return nil, err
 		}
-	} else {
-		m.closed.cover = &recount.Cover{}
+		if err := b.close(ctx, m, covers[0]); err != nil {
+			return nil, err
+		}
 	}
-	known, err := readLedger(ctx, b.conn, b.config, m.open, until)
+	return m, b.open(ctx, m)
+}
+
+// open reads what is known of the minutes of the open part.
+func (b *Builder) open(ctx context.Context, m *moment) error {
+	known, err := readLedger(ctx, b.conn, b.config, m.open, m.until)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, minute := range slices.SortedFunc(maps.Keys(known), time.Time.Compare) {
 		if err := m.add(minute, known[minute]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return m, b.untimed(ctx, m, known)
+	return b.untimed(ctx, m, known)
 }
 
 // add takes a minute of the open part in.

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	ch "github.com/ClickHouse/clickhouse-go/v2"
@@ -54,6 +55,9 @@ type Config struct {
 	// Lists is of how many slices lists are published, all item types together: of those of most views, single dimensions before pairs.
 	// Others are made when somebody asks.
 	Lists int
+	// TrendFloor is how many views an hour are not told from a rise: an item that goes from 2 to 200 views does not trend because of it.
+	TrendFloor float64
+	EveryTrend time.Duration // least time between two lists of items that trend, in event time
 	// Hasty spends two threads on a list instead of one: somebody waits for it.
 	Hasty bool
 }
@@ -65,7 +69,7 @@ func DefaultConfig() Config {
 		panic(err)
 	}
 	return Config{Kept: kept, Slices: 1000, Items: 1000, DistinctRows: 1_000_000, Budget: 30 * time.Second, Loose: 1000, CountBudget: 2 * time.Second,
-		Lists: 250}
+		Lists: 250, TrendFloor: 100, EveryTrend: 5 * time.Minute}
 }
 
 // Validate reports every mistake at once.
@@ -85,6 +89,12 @@ func (c Config) Validate() error {
 	}
 	if c.Lists < 0 || c.Lists > maxLists {
 		mistakes = append(mistakes, fmt.Errorf("slice-lists: %d is not 0 to %d", c.Lists, maxLists))
+	}
+	if !(c.TrendFloor >= 1) || math.IsInf(c.TrendFloor, 0) {
+		mistakes = append(mistakes, fmt.Errorf("trend-floor: %g is not a number from 1 on", c.TrendFloor))
+	}
+	if c.EveryTrend < time.Minute {
+		mistakes = append(mistakes, fmt.Errorf("every-trend: %s is shorter than 1m", c.EveryTrend))
 	}
 	return errors.Join(mistakes...)
 }

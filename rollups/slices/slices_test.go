@@ -30,6 +30,8 @@ func TestSlices(t *testing.T) {
 		{"closed hours and days", testClosed},
 		{"an old day is corrected", testCorrected},
 		{"closed hours that are not filled", testClosedNotFilled},
+		{"trends are what events come to", testTrends},
+		{"what rises trends", testTrendsRise},
 		{"the maker publishes and forgets", testMaker},
 		{"the maker chooses the busiest", testMakerBusiest},
 		{"a round is cut off", testMakerStops},

@@ -121,16 +121,16 @@ func Prune(ctx context.Context, conn *pgx.Conn, window string, age Age) (int64, 
 	return tag.RowsAffected(), nil
 }
 
-// KeepSlices stops serving the lists of slices, of some windows, that are not among those kept; at most ForgetBatch of them. The versions
-// stay until they are pruned. It returns how many it removed.
-func KeepSlices(ctx context.Context, conn *pgx.Conn, windows []string, kept []list.Key) (int64, error) {
+// KeepSlices stops serving the lists of slices, of some windows, that are not among those kept, at most ForgetBatch of them; the lists of the
+// slice spared are others' business. The versions stay until they are pruned. It returns how many it removed.
+func KeepSlices(ctx context.Context, conn *pgx.Conn, spared string, windows []string, kept []list.Key) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	types, names, of := make([]string, len(kept)), make([]string, len(kept)), make([]string, len(kept))
 	for i, key := range kept {
 		types[i], names[i], of[i] = key.ItemType, key.Window, key.Slice
 	}
-	tag, err := conn.Exec(ctx, statement("keep_slices"), windows, list.GlobalSlice, types, names, of, ForgetBatch)
+	tag, err := conn.Exec(ctx, statement("keep_slices"), windows, spared, types, names, of, ForgetBatch)
 	if err != nil {
 		return 0, fmt.Errorf("forget slices: %w", err)
 	}

@@ -1,6 +1,6 @@
 -- Stop serving lists of slices that are made no more; PostgreSQL. The versions stay until they are pruned. Who listens is told with version
 -- 0, which no list has.
--- Parameters: $1 windows, $2 the slice of all views, which stays; $3 item types, $4 windows and $5 slices of the lists that stay, of equal
+-- Parameters: $1 windows, $2 a slice whose lists stay; $3 item types, $4 windows and $5 slices of the lists that stay, of equal
 -- length; $6 how many go at most. Rows: item_type.
 WITH forgotten AS (
     DELETE FROM current_lists

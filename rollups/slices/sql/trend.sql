@@ -1,0 +1,68 @@
+-- Which items trend in some unions of slices, and why?
+-- Views of minutes and closed hours decay from the start of theirs to one moment, until, before they are added: so no order of adding, and no
+-- number of shards, changes the sums. An item has at least what the rows hold of it (fast, views), and at most what they hold and the floors of
+-- those that leave it out (slow): a rise is never made of what is not known.
+-- Parameters: types: Array(String); minutes, versions: Array, of equal length; buckets, part_versions: Array, of equal length: the closed hours;
+-- members, names: Array(String), of equal length: the slices, and the union that each is a part of; until (DateTime); floor: Float64, as in
+-- topk_trend_velocity; most: how many of a union.
+-- Rows: item_type, name of the union, item_id, score, velocity, novelty, fast, slow, views: of the last hour, surplus: what it may have more of
+-- them, first_seen: start of the first minute or hour that holds it. Of a union, greatest score first.
+SELECT item_type, name, item_id, topk_trend_score(fast, slow, {floor:Float64}, views, age) AS score,
+       topk_trend_velocity(fast, slow, {floor:Float64}) AS velocity, topk_trend_novelty(age) AS novelty, fast, slow, views, surplus, first_seen
+FROM
+(
+    SELECT item_type, name, item_id, i.fast AS fast, i.slow_over + u.slow_floor AS slow, i.views AS views,
+           toUInt64(i.views_over + toInt64(u.views_floor) - toInt64(i.views)) AS surplus, i.first_seen AS first_seen,
+           dateDiff('second', first_seen, {until:DateTime('UTC')}) AS age
+    FROM
+    (
+        SELECT item_type, name, item_id, sum(count * fast_weight) AS fast, sum((toInt64(count) - toInt64(least_count)) * slow_weight) AS slow_over,
+               sumIf(count, is_last) AS views, sumIf(toInt64(count) - toInt64(least_count), is_last) AS views_over, minIf(at, count > 0) AS first_seen
+        FROM
+        (
+            SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, at, items, counts, least_count,
+                   exp2(-dateDiff('second', at, {until:DateTime('UTC')}) / 3600) AS fast_weight,
+                   exp2(-dateDiff('second', at, {until:DateTime('UTC')}) / 86400) AS slow_weight, is_minute AND at >= {until:DateTime('UTC')} - 3600 AS is_last
+            FROM
+            (
+                SELECT item_type, slice, minute AS at, true AS is_minute, items, counts, m.floor AS least_count
+                FROM topk.slice_minutes AS m
+                WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)}
+                  AND (minute, version) IN arrayZip({minutes:Array(DateTime('UTC'))}, {versions:Array(UInt64)})
+                LIMIT 1 BY item_type, slice, minute
+                UNION ALL
+                SELECT item_type, slice, bucket, false, items, counts, h.floor
+                FROM topk.slice_heads AS h
+                WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)} AND part = 'hour'
+                  AND (bucket, version) IN arrayZip({buckets:Array(DateTime('UTC'))}, {part_versions:Array(UInt64)})
+                LIMIT 1 BY item_type, slice, bucket, version
+            )
+        )
+        ARRAY JOIN items AS item_id, counts AS count
+        GROUP BY item_type, name, item_id
+        HAVING views > 0
+    ) AS i
+    INNER JOIN
+    (
+        SELECT item_type, name, sum(least_count * exp2(-dateDiff('second', at, {until:DateTime('UTC')}) / 86400)) AS slow_floor,
+               sumIf(least_count, is_minute AND at >= {until:DateTime('UTC')} - 3600) AS views_floor
+        FROM
+        (
+            SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, minute AS at, true AS is_minute,
+                   m.floor AS least_count
+            FROM topk.slice_minutes AS m
+            WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)}
+              AND (minute, version) IN arrayZip({minutes:Array(DateTime('UTC'))}, {versions:Array(UInt64)})
+            LIMIT 1 BY item_type, slice, minute
+            UNION ALL
+            SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, bucket, false, h.floor
+            FROM topk.slice_heads AS h
+            WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)} AND part = 'hour'
+              AND (bucket, version) IN arrayZip({buckets:Array(DateTime('UTC'))}, {part_versions:Array(UInt64)})
+            LIMIT 1 BY item_type, slice, bucket, version
+        )
+        GROUP BY item_type, name
+    ) AS u USING (item_type, name)
+)
+ORDER BY item_type, name, score DESC, item_id
+LIMIT {most:UInt32} BY item_type, name

@@ -1,0 +1,144 @@
+package slices
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/internal/list"
+	"topk/rollups/recount"
+)
+
+// maxLanguages bounds the slices that all views are put together from.
+const maxLanguages = 1000
+
+// Trends makes the lists of items that trend at until, a whole minute that is not after the horizon: one of every union wanted of an item
+// type, and one of all views of each type, of at most stored items each. Items are in the order of their scores (list.Trend); a list is
+// certified when every item of its slices is known.
+func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string][]Union, stored int) ([]*list.List, error) {
+	m, err := b.trendMoment(ctx, until)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.repeats(ctx, m); err != nil {
+		return nil, err
+	}
+	everything := Union{Name: list.GlobalSlice}
+	if everything.Members, err = b.languages(ctx, m); err != nil {
+		return nil, err
+	}
+	all := map[string][]Union{}
+	for itemType := range m.landed {
+		all[itemType] = []Union{everything}
+	}
+	for itemType, unions := range wanted {
+		all[itemType] = append(all[itemType], unions...)
+	}
+	found := map[Key][]trend{}
+	for _, part := range together(all) {
+		if err := b.trends(ctx, m, part, stored, found); err != nil {
+			return nil, err
+		}
+	}
+	late, err := b.late(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	var lists []*list.List
+	for _, itemType := range slices.Sorted(maps.Keys(all)) {
+		for _, u := range all[itemType] {
+			key := Key{itemType, u.Name}
+			lists = append(lists, m.trending(key, found[key], late[itemType], stored))
+		}
+	}
+	return lists, nil
+}
+
+// trendMoment is what is known of the time that scores are made of. Its closed part is hours, up to the hour in which the last one before until
+// began.
+func (b *Builder) trendMoment(ctx context.Context, until time.Time) (*moment, error) {
+	m := newMoment(list.Window{Name: list.TrendingWindow}, until.Add(-list.TrendReach).Truncate(time.Hour), until)
+	cover, err := recount.ReadHours(ctx, b.conn, m.from, until.Add(-time.Hour).Truncate(time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.close(ctx, m, cover); err != nil {
+		return nil, err
+	}
+	return m, b.open(ctx, m)
+}
+
+func (b *Builder) languages(ctx context.Context, m *moment) (names []string, err error) {
+	if m.empty() {
+		return nil, nil
+	}
+	err = b.config.read(ctx, b.conn, "languages", m.trendParameters(parameters{"most": maxLanguages}), func(rows driver.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+// trendParameters adds minutes and hours to the parameters of a question.
+func (m *moment) trendParameters(p parameters) parameters {
+	names := partNames(m.closed.parts)
+	p["minutes"], p["versions"], p["buckets"], p["part_versions"] = m.span.minutes, m.span.versions, names["buckets"], names["versions"]
+	return p
+}
+
+// trend is an item that trends, and how many views of the last hour it may have beside those known.
+type trend struct {
+	id string
+	list.Trend
+	surplus uint64
+}
+
+// trends finds the items of a part's unions, one more than stored of each.
+func (b *Builder) trends(ctx context.Context, m *moment, p *part, stored int, into map[Key][]trend) error {
+	members, names := membersOf(p.unions)
+	if m.empty() || len(members) == 0 {
+		return nil
+	}
+	asked := m.trendParameters(parameters{"types": p.types, "members": members, "names": names, "until": m.until,
+		"floor": strconv.FormatFloat(b.config.TrendFloor, 'g', -1, 64), "most": stored + 1})
+	return b.config.read(ctx, b.conn, "trend", asked, func(rows driver.Rows) error {
+		var key Key
+		one := trend{Trend: list.Trend{Floor: b.config.TrendFloor}}
+		err := rows.Scan(&key.ItemType, &key.Union, &one.id, &one.Score, &one.Velocity, &one.Novelty, &one.Fast, &one.Slow, &one.Views, &one.surplus,
+			&one.FirstSeen)
+		one.FirstSeen = one.FirstSeen.UTC()
+		if p.wanted[key] {
+			into[key] = append(into[key], one)
+		}
+		return err
+	})
+}
+
+// trending puts a list together.
+func (m *moment) trending(key Key, found []trend, late uint64, stored int) *list.List {
+	made := &list.List{ItemType: key.ItemType, Window: m.window.Name, Slice: key.Union, From: m.from, AsOf: m.until,
+		ExactUntil: m.closed.cover.Exact(), Method: list.MethodVerified, Partial: []string{}, Items: []list.Item{}}
+	repeated := m.repeats[key.ItemType]
+	made.Certified = late == 0 && repeated == 0 && m.span.left[key.ItemType] == 0 && m.closed.left[key.ItemType] == 0
+	for i, one := range found[:min(len(found), stored)] {
+		made.MaxOvercount = max(made.MaxOvercount, one.surplus+min(repeated, one.Views))
+		item := list.Item{Position: i + 1, Rank: i + 1, ItemID: one.id, Count: one.Views + one.surplus, Lower: one.Views - min(repeated, one.Views),
+			Upper: one.Views + one.surplus + late, Trend: &one.Trend}
+		if i > 0 && one.Score == found[i-1].Score {
+			item.Rank = made.Items[i-1].Rank
+		}
+		made.Certified = made.Certified && one.surplus == 0
+		made.Items = append(made.Items, item)
+	}
+	if len(made.Items) == 0 {
+		made.Reason = fmt.Sprintf("no %s was viewed in the last hour", key.ItemType)
+	}
+	return made
+}
