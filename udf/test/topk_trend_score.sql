@@ -1,5 +1,4 @@
--- An item that goes from 2 to 200 views is below the floor: it does not count as a hundredfold rise. One that is viewed as always has a velocity
--- of about 1.4, the share of an hour in its half-life.
+-- An item that goes from 2 to 200 views is below the floor: it does not count as a hundredfold rise, and neither does a hit that is viewed as always.
 SELECT name, round(topk_trend_velocity(fast, slow, 100.), 6) AS velocity, round(topk_trend_novelty(age), 6) AS novelty,
        round(topk_trend_score(fast, slow, 100., views, age), 6) AS score
 FROM values('name String, fast Float64, slow Float64, views UInt64, age UInt32',
