@@ -2,7 +2,6 @@ package recount
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -93,8 +92,8 @@ func (c *Cover) wait(waiting map[time.Time]map[string]uint64) {
 	}
 }
 
-// ReadHours returns the hours of [from, until), each by itself, as far as they are exact. Both must be starts of hours. ErrSealed where only days
-// are kept.
+// ReadHours returns the hours of [from, until), each by itself, as far as they are exact. Both must be starts of hours. It begins later where
+// only days are kept.
 func ReadHours(ctx context.Context, conn driver.Conn, from, until time.Time) (*Cover, error) {
 	l, err := readLedger(ctx, conn)
 	if err != nil {
@@ -107,7 +106,7 @@ func ReadHours(ctx context.Context, conn driver.Conn, from, until time.Time) (*C
 		switch {
 		case !d.day.Add(day).After(c.From) || !d.day.Before(c.Until):
 		case d.sealed:
-			return nil, fmt.Errorf("%s: %w", d.day.Format(time.DateOnly), ErrSealed)
+			c.From, c.hours, c.hour = earlier(d.day.Add(day), c.Until), nil, nil
 		default:
 			c.addHours(d)
 		}

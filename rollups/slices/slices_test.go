@@ -32,6 +32,8 @@ func TestSlices(t *testing.T) {
 		{"closed hours that are not filled", testClosedNotFilled},
 		{"trends are what events come to", testTrends},
 		{"what rises trends", testTrendsRise},
+		{"a recorded day", testRecordedDay},
+		{"a recorded year", testRecordedYear},
 		{"the maker publishes and forgets", testMaker},
 		{"the maker chooses the busiest", testMakerBusiest},
 		{"a round is cut off", testMakerStops},

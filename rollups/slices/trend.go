@@ -67,6 +67,7 @@ func (b *Builder) trendMoment(ctx context.Context, until time.Time) (*moment, er
 	if err != nil {
 		return nil, err
 	}
+	m.from = cover.From
 	if err := b.close(ctx, m, cover); err != nil {
 		return nil, err
 	}
