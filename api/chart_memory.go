@@ -146,10 +146,7 @@ func (m *chartMemory) keep(key chartKey, h *heldChart, k int, p *page) {
 	if m.held[key] != h || h.pages[k] != nil || len(h.pages) >= maxPagesPerChart {
 		return
 	}
-	bytes := len(p.plain.body)
-	if p.compressed != nil {
-		bytes += len(p.compressed.body)
-	}
+	bytes := p.size()
 	h.pages[k] = p
 	h.bytes += bytes
 	m.grow(key, bytes)

@@ -1,4 +1,4 @@
-// Package api serves published lists over HTTP, from memory.
+// Package api serves lists over HTTP: published ones from memory, those of slices that have none made on demand.
 package api
 
 import (
@@ -10,13 +10,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"topk/internal/clickhouse"
 	"topk/internal/slice"
 )
 
 // Config says where the API listens and what it reads.
 type Config struct {
 	Listen   string // host:port
-	Postgres string // DSN of the database that holds lists and current_lists
+	Postgres string // DSN of the database that holds lists, current_lists and asked_slices
+	// ClickHouse is the DSN of what lists of slices are made from on demand, over HTTP; "" makes none.
+	ClickHouse string
 	// StaleAfter is how long the next version of a list may be overdue before the list is served as stale; 0 is for
 	// ever, which suits recorded data: nothing is published after its end.
 	StaleAfter time.Duration
@@ -33,6 +36,7 @@ func DefaultConfig() Config {
 	return Config{
 		Listen:     "127.0.0.1:8081",
 		Postgres:   "postgres://topk@127.0.0.1:15432/topk?sslmode=disable",
+		ClickHouse: "http://127.0.0.1:18123/topk",
 		StaleAfter: time.Minute,
 		Pairs:      slice.DefaultPairs,
 	}
@@ -46,6 +50,11 @@ func (c Config) Validate() error {
 	}
 	if _, err := pgx.ParseConfig(c.Postgres); err != nil {
 		mistakes = append(mistakes, fmt.Errorf("postgres: %w", err))
+	}
+	if c.ClickHouse != "" {
+		if _, err := clickhouse.Options(c.ClickHouse); err != nil {
+			mistakes = append(mistakes, fmt.Errorf("clickhouse: %w", err))
+		}
 	}
 	if c.StaleAfter < 0 {
 		mistakes = append(mistakes, fmt.Errorf("stale-after: %s is negative", c.StaleAfter))

@@ -18,8 +18,8 @@ func TestConfigReportsEveryMistake(t *testing.T) {
 	none := DefaultConfig()
 	none.Pairs, none.Groups = "", []string{"dach=DE,AT,CH"}
 	require.NoError(t, none.Validate())
-	err := Config{Listen: "nowhere", Postgres: "postgres://[", StaleAfter: -time.Second, Ingest: "ftp://x", Pairs: "category+language", Groups: []string{"x=EL"}}.Validate()
-	for _, want := range []string{"listen:", "postgres:", "stale-after:", "ingest:", "slice-pairs:", "group:"} {
+	err := Config{Listen: "nowhere", Postgres: "postgres://[", ClickHouse: "tcp://x", StaleAfter: -time.Second, Ingest: "ftp://x", Pairs: "category+language", Groups: []string{"x=EL"}}.Validate()
+	for _, want := range []string{"listen:", "postgres:", "clickhouse:", "stale-after:", "ingest:", "slice-pairs:", "group:"} {
 		require.ErrorContains(t, err, want)
 	}
 }

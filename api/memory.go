@@ -33,8 +33,13 @@ func (m *memory) load() *snapshot {
 // replace makes lists the served ones. The caller gives the map away.
 func (m *memory) replace(lists map[list.Key]*served) {
 	seen := make(map[string]bool)
-	for key := range lists {
+	old := m.load()
+	for key, s := range lists {
 		seen[key.ItemType] = true
+		// What is not served yet takes over when its last version was asked for.
+		if old != nil && old.lists[key] != nil && old.lists[key] != s {
+			s.asks = old.lists[key].asks
+		}
 	}
 	m.current.Store(&snapshot{lists: lists, types: slices.Sorted(maps.Keys(seen))})
 }

@@ -67,6 +67,15 @@ func newRepresentation(body []byte, tag, encoding, cacheControl string) represen
 	return r
 }
 
+// size is about what the page takes in memory.
+func (p *page) size() int {
+	bytes := len(p.plain.body)
+	if p.compressed != nil {
+		bytes += len(p.compressed.body)
+	}
+	return bytes
+}
+
 // choose returns the representation for a client that takes gzip, or does not.
 func (p *page) choose(gzip bool) *representation {
 	if gzip && p.compressed != nil {

@@ -35,7 +35,7 @@ var shared *database
 func startDatabase(t testing.TB) *database {
 	if shared != nil {
 		shared.t = t
-		shared.exec("TRUNCATE lists, current_lists, grades, charts, chart_days RESTART IDENTITY")
+		shared.exec("TRUNCATE lists, current_lists, grades, charts, chart_days, asked_slices RESTART IDENTITY")
 		return shared
 	}
 	native, err := engines.Postgres()

@@ -18,6 +18,7 @@ import (
 type query struct {
 	key     list.Key
 	k       int
+	least   uint64 // entries of fewer views are left out
 	require string // what the list must be: requireExact, requireCertified, or nothing
 }
 
@@ -26,6 +27,7 @@ const (
 	parameterItemType = "item_type"
 	parameterWindow   = "window"
 	parameterK        = "k"
+	parameterMinCount = "min_count"
 	parameterRequire  = "require"
 	parameterCountry  = "country"
 	parameterCategory = "category"
@@ -34,7 +36,7 @@ const (
 )
 
 // listParameters are all of them, as an error names them.
-var listParameters = strings.Join([]string{parameterItemType, parameterWindow, parameterK, parameterRequire,
+var listParameters = strings.Join([]string{parameterItemType, parameterWindow, parameterK, parameterMinCount, parameterRequire,
 	parameterCountry, parameterCategory, parameterLanguage, parameterRegion}, ", ")
 
 // maxMistakes bounds what an answer lists, however many mistakes a request makes.
@@ -50,7 +52,7 @@ type slicing struct {
 func (s slicing) parseQuery(raw string) (query, []problem.Error) {
 	q := query{
 		key: list.Key{ItemType: event.DefaultItemType, Window: list.DefaultWindow, Slice: list.GlobalSlice},
-		k:   list.DefaultK,
+		k:   list.DefaultK, least: defaultMinCount,
 	}
 	var asked slice.Request
 	mistakes := parseParameters(raw, func(name, value string) error { return q.set(&asked, name, value) })
@@ -121,6 +123,8 @@ func (q *query) set(asked *slice.Request, name, value string) error {
 		q.key.Window = window.Name
 	case parameterK:
 		return setK(&q.k, value)
+	case parameterMinCount:
+		return setMinCount(&q.least, value)
 	case parameterRequire:
 		if value != requireExact && value != requireCertified {
 			return fmt.Errorf("%q is not %s or %s", shorten(value), requireExact, requireCertified)

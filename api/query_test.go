@@ -38,6 +38,7 @@ func FuzzParseQuery(f *testing.F) {
 			require.Contains(t, strings.Split(listParameters, ", "), name)
 			require.Len(t, given, 1)
 		}
+		require.Positive(t, q.least)
 		require.GreaterOrEqual(t, q.k, list.MinK)
 		require.LessOrEqual(t, q.k, list.MaxK)
 		require.Regexp(t, event.ItemTypePattern, q.key.ItemType)

@@ -38,7 +38,7 @@ func refuse(l *list.List, q query) *problem.Problem {
 			return no("%d views were sent more than once%s, and any count may be too high by so many", l.MaxOvercount, open)
 		}
 	}
-	if cut := l.Cut(q.k); !cut.Certified {
+	if cut := l.CutAt(q.k, q.least); !cut.Certified {
 		return no("it is not proven that no other item belongs among the first %d (floor %d, max_overcount %d)", q.k, l.Floor, l.MaxOvercount)
 	}
 	return nil

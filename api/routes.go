@@ -77,13 +77,6 @@ func (s *Server) writeProblem(err error, c echo.Context) {
 	_ = p.Write(c.Response()) // the client is gone when this fails
 }
 
-// unavailable says that the API has nothing to answer from yet.
-func unavailable(detail string) error {
-	p := problem.New(http.StatusServiceUnavailable, detail)
-	p.RetryAfterSeconds = 1
-	return p
-}
-
 // problemOf finds the problem in an error. An error of the API's own is logged, and the client learns nothing of it.
 func (s *Server) problemOf(err error, c echo.Context) *problem.Problem {
 	var p *problem.Problem

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"topk/internal/list"
 )
@@ -17,42 +18,65 @@ import (
 // installation ask for a handful of k; beyond the bound an answer is put together for each request and not compressed.
 const maxPagesPerList = 64
 
-// served is one version of a list, ready to be written out. It is made once, by the follower, and read by every request.
+// served is one version of a list, ready to be written out. It is made once, by the follower or on demand, and read by every request.
 type served struct {
-	list    *list.List
-	staleAt int64 // Unix nanoseconds from which the list is stale; 0 is never
+	list         *list.List
+	precomputed  bool   // published, and not made on demand
+	staleAt      int64  // Unix nanoseconds from which the list is stale; 0 is never
+	cacheControl string // of its answers
+	maxPages     int
+	asks         *asks // when it was asked for; nil where nobody wants to know
 
 	items []byte // the JSON of all items, separated by commas
 	ends  []int  // ends[i] is where item i ends in items
 
-	mu    sync.Mutex // held while a page is made
-	pages atomic.Pointer[map[pageKey]*page]
+	mu        sync.Mutex // held while a page is made
+	pages     atomic.Pointer[map[pageKey]*page]
+	pageBytes atomic.Int64 // of the pages that are kept
 }
 
 type pageKey struct {
 	k     int
+	least uint64
 	stale bool
 }
 
-// newServed prepares a list. The list must not change afterwards.
+// newServed prepares a published list. The list must not change afterwards.
 func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
-	s := &served{list: l}
+	s := &served{list: l, precomputed: true, cacheControl: cacheControl(l.Window), maxPages: maxPagesPerList}
 	if staleAfter > 0 {
 		s.staleAt = l.PublishedAt.Add(every(l.Window, l.Slice) + staleAfter).UnixNano()
 	}
+	if l.Slice != list.GlobalSlice {
+		s.asks = &asks{}
+	}
+	return s, s.encode()
+}
+
+// encode makes the JSON of the items, which all answers share.
+func (s *served) encode() error {
+	l := s.list
 	for i := range l.Items {
 		if i > 0 {
 			s.items = append(s.items, ',')
 		}
 		item, err := marshal(&l.Items[i])
 		if err != nil {
-			return nil, fmt.Errorf("encode item %d: %w", i+1, err)
+			return fmt.Errorf("encode item %d: %w", i+1, err)
 		}
 		s.items = append(s.items, item...)
 		s.ends = append(s.ends, len(s.items))
 	}
 	s.pages.Store(&map[pageKey]*page{})
-	return s, nil
+	return nil
+}
+
+// itemBytes is what an item takes beside its texts.
+const itemBytes = int(unsafe.Sizeof(list.Item{}) + unsafe.Sizeof(int(0)))
+
+// size is about what the list takes in memory, with the answers that are kept ready.
+func (s *served) size() int {
+	return 2*len(s.items) + itemBytes*len(s.ends) + len(s.list.Slice) + int(s.pageBytes.Load())
 }
 
 // stale says whether the list's successor is overdue.
@@ -60,13 +84,13 @@ func (s *served) stale(now time.Time) bool {
 	return s.list.Stale || (s.staleAt != 0 && now.UnixNano() >= s.staleAt)
 }
 
-// page returns the answer for k positions.
-func (s *served) page(k int, stale bool) (*page, error) {
-	key := pageKey{k: k, stale: stale}
+// page returns the answer for k positions of least views at the least.
+func (s *served) page(k int, least uint64, stale bool) (*page, error) {
+	key := pageKey{k: k, least: least, stale: stale}
 	if ready, ok := (*s.pages.Load())[key]; ok {
 		return ready, nil
 	}
-	if len(*s.pages.Load()) >= maxPagesPerList {
+	if len(*s.pages.Load()) >= s.maxPages {
 		return s.render(key, false)
 	}
 	s.mu.Lock()
@@ -76,12 +100,13 @@ func (s *served) page(k int, stale bool) (*page, error) {
 		return ready, nil
 	}
 	made, err := s.render(key, true)
-	if err != nil || len(old) >= maxPagesPerList {
+	if err != nil || len(old) >= s.maxPages {
 		return made, err
 	}
 	pages := maps.Clone(old)
 	pages[key] = made
 	s.pages.Store(&pages)
+	s.pageBytes.Add(int64(made.size()))
 	return made, nil
 }
 
@@ -90,10 +115,11 @@ var emptyItems = []byte(`[]}`)
 
 // render puts an answer together: the JSON of the list without items, then the first k of the items made before.
 func (s *served) render(key pageKey, compress bool) (*page, error) {
-	cut := s.list.Cut(key.k)
+	cut := s.list.CutAt(key.k, key.least)
 	kept := len(cut.Items)
 	cut.Items = []list.Item{}
 	cut.Stale = key.stale
+	cut.Precomputed = &s.precomputed
 	head, err := marshal(cut)
 	if err != nil {
 		return nil, fmt.Errorf("encode list: %w", err)
@@ -111,14 +137,17 @@ func (s *served) render(key pageKey, compress bool) (*page, error) {
 	body = append(body, '[')
 	body = append(body, s.items[:end]...)
 	body = append(body, ']', '}')
-	return newPage(body, s.tag(key), cacheControl(s.list.Window), compress)
+	return newPage(body, s.tag(key), s.cacheControl, compress)
 }
 
 // tag names the body: a version never changes, and the time of publishing tells apart databases that were made anew and
-// count versions from 1 again.
+// count versions from 1 again, and lists that were made on demand, which have no version.
 func (s *served) tag(key pageKey) string {
 	tag := strconv.FormatInt(s.list.Version, 10) + "." + strconv.FormatInt(s.list.PublishedAt.UnixMicro(), 36) + "." +
 		strconv.Itoa(key.k)
+	if key.least != defaultMinCount {
+		tag += "." + strconv.FormatUint(key.least, 10) + "up"
+	}
 	if key.stale {
 		tag += ".stale"
 	}

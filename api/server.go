@@ -31,6 +31,8 @@ type Server struct {
 	memory  *memory
 	graded  *gradeMemory
 	charts  *chartMemory
+	demand  *onDemand // nil where nothing is made on demand
+	asker   *asker
 	metrics *metrics
 	gather  prometheus.Gatherer
 	now     func() time.Time
@@ -48,6 +50,14 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Serve
 	s := &Server{config: config, slicing: asked, log: log, memory: &memory{}, graded: &gradeMemory{}, gather: registry, now: time.Now}
 	s.metrics = newMetrics(registry, s.memory, func() time.Time { return s.now() })
 	s.charts = newChartMemory(s.metrics)
+	clock := func() time.Time { return s.now() }
+	onDemand := newDemandMetrics(registry)
+	s.asker = newAsker(s.memory, onDemand, log, clock)
+	if config.ClickHouse != "" {
+		if s.demand, err = newOnDemand(config, asked.kept, log, registry, onDemand, clock); err != nil {
+			return nil, err
+		}
+	}
 	return s, nil
 }
 
@@ -68,12 +78,16 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("charts: %w", err)
 	}
 	defer s.charts.pool.Close()
+	if s.demand != nil {
+		defer func() { _ = s.demand.conn.Close() }() // it has read all that it was asked for
+	}
 	f := &follower{
 		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
 		memory: s.memory, graded: s.graded, charts: s.charts, metrics: s.metrics, log: s.log,
 	}
 	var following sync.WaitGroup
 	following.Go(func() { f.run(ctx) })
+	following.Go(func() { s.asker.run(ctx, s.charts.pool) })
 	defer following.Wait()
 	defer cancel() // before the wait above
 

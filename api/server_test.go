@@ -17,12 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"topk/embedded/binary"
 	"topk/internal/list"
 )
 
 // TestMain stops PostgreSQL after the last test, and finds goroutines that were left behind.
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := binary.Run(m)
 	if err := errors.Join(stopDatabase(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
@@ -40,11 +41,15 @@ type running struct {
 }
 
 // startAPI starts an API that ends with the test.
-func startAPI(t testing.TB, change func(*Config)) *running {
+func startAPI(t testing.TB, change func(*Config), prepare ...func(*Server)) *running {
 	config := DefaultConfig()
+	config.ClickHouse = "" // nothing is made on demand, unless a test says so
 	change(&config)
 	server, err := New(config, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	require.NoError(t, err)
+	for _, f := range prepare {
+		f(server)
+	}
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -35,14 +35,22 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 	if lists == nil {
 		return unavailable("no list has been loaded from PostgreSQL yet; try again in a moment")
 	}
-	found, ok := lists.lists[q.key]
-	if !ok {
-		return s.neverPublished(c, lists, q)
+	found := lists.lists[q.key]
+	if found == nil || found.short(q) {
+		return s.demanded(c, lists, q, found, now)
+	}
+	return answer(c, found, q, now)
+}
+
+// answer writes a published list.
+func answer(c echo.Context, found *served, q query, now time.Time) error {
+	if found.asks != nil {
+		found.asks.note(now)
 	}
 	if p := refuse(found.list, q); p != nil {
 		return p
 	}
-	page, err := found.page(q.k, found.stale(now))
+	page, err := found.page(q.k, q.least, found.stale(now))
 	if err != nil {
 		return err
 	}
@@ -84,10 +92,14 @@ func joined(values []string) string {
 
 // neverPublished answers for a list that does not exist: an unknown item type is the caller's mistake, anything else is an
 // empty list with a reason, so that a dashboard shows nothing instead of an error while the first list is made.
-func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query) error {
+// why says more, and may be empty.
+func (s *Server) neverPublished(c echo.Context, lists *snapshot, q query, why string) error {
 	reason := fmt.Sprintf("no list of window %s has been published for %s yet", q.key.Window, q.key.ItemType)
 	if q.key.Slice != list.GlobalSlice {
 		reason = fmt.Sprintf("no list of window %s and slice %s has been published for %s yet", q.key.Window, q.key.Slice, q.key.ItemType)
+	}
+	if why != "" {
+		reason += ", nor can it be made: " + why
 	}
 	switch {
 	case len(lists.types) == 0:
@@ -146,11 +158,17 @@ func (s *Server) plain(p *plainRequest, now time.Time) (head, body []byte, statu
 		return nil, nil, 0, false
 	}
 	found := lists.lists[p.query.key]
-	if found == nil {
-		return nil, nil, 0, false
+	var page *page
+	var err error
+	if found == nil || found.short(p.query) {
+		page, err = s.readyPage(p.query, found, now)
+	} else {
+		if found.asks != nil {
+			found.asks.note(now)
+		}
+		page, err = found.page(p.query.k, p.query.least, found.stale(now))
 	}
-	page, err := found.page(p.query.k, found.stale(now))
-	if err != nil {
+	if err != nil || page == nil {
 		return nil, nil, 0, false // topK comes upon it again, and reports it
 	}
 	chosen := page.choose(p.gzip)

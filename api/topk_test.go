@@ -52,6 +52,7 @@ func nothingPublished(t *testing.T, api *running) {
 	require.NoError(t, json.Unmarshal(got.body, &body))
 	require.Equal(t, []any{}, body["items"])
 	require.Nil(t, body["as_of"])
+	require.Equal(t, false, body["precomputed"])
 	require.Contains(t, body["reason"], "no list has been published yet")
 	require.NotEmpty(t, got.header.Get("Etag"))
 }
@@ -72,7 +73,7 @@ func contract(t *testing.T, api *running, version int64) {
 	require.WithinDuration(t, time.Now(), at, time.Minute)
 	require.Equal(t, fmt.Sprintf(`{"item_type":"video","window":"1h","slice":"global","from":"2026-03-01T11:00:00Z",`+
 		`"as_of":"2026-03-01T12:00:00Z","exact_until":null,"method":"verified","certified":true,"max_overcount":0,`+
-		`"floor":4900,"total":1455150,"other":1445151,"version":%d,"published_at":%q,"revised":false,"stale":false,`+
+		`"floor":4900,"total":1455150,"other":1445151,"version":%d,"published_at":%q,"revised":false,"stale":false,"precomputed":true,`+
 		`"partial":[],"items":[{"position":1,"rank":1,"item_id":"v_00000000","count":5000,"lower":5000,"upper":5000},`+
 		`{"position":2,"rank":2,"item_id":"v_00000001","count":4999,"lower":4999,"upper":4999}]}`,
 		version, published), string(got.body))

@@ -24,6 +24,7 @@ type unpublishedList struct {
 	PublishedAt  *time.Time  `json:"published_at"`
 	Revised      bool        `json:"revised"`
 	Stale        bool        `json:"stale"`
+	Precomputed  bool        `json:"precomputed"`
 	Partial      []string    `json:"partial"`
 	Reason       string      `json:"reason,omitempty"`
 	Items        []list.Item `json:"items"`

@@ -36,7 +36,7 @@ var services = []service{
 			"--postgres", s.endpoints.Postgres, "--kafka", s.endpoints.Kafka, "--clock", s.options.Clock}
 	}, func(e Endpoints) probe { return httpReady(e.Rollup + "/healthz") }},
 	{API, stageServices, func(s *Stack) []string {
-		args := []string{"api", "--listen", address(s.ports.API), "--postgres", s.endpoints.Postgres}
+		args := []string{"api", "--listen", address(s.ports.API), "--postgres", s.endpoints.Postgres, "--clickhouse", s.endpoints.ClickHouse}
 		if s.options.Clock == ClockEvent {
 			args = append(args, "--stale-after", "0") // recorded data ends, and its last list stays right
 		}

@@ -15,7 +15,7 @@ func apiCommand() *cobra.Command {
 	config := api.DefaultConfig()
 	command := &cobra.Command{
 		Use:   "api",
-		Short: "Serve the published lists over HTTP, from memory",
+		Short: "Serve lists over HTTP: published ones from memory, those of other slices on demand",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			registry := prometheus.NewRegistry()
@@ -32,6 +32,8 @@ func apiCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVar(&config.Listen, "listen", config.Listen, "address to listen on, host:port")
 	flags.StringVar(&config.Postgres, "postgres", config.Postgres, "DSN of PostgreSQL")
+	flags.StringVar(&config.ClickHouse, "clickhouse", config.ClickHouse,
+		"DSN of ClickHouse, over HTTP, from which lists of slices that have none are made on demand; empty makes none")
 	flags.DurationVar(&config.StaleAfter, "stale-after", config.StaleAfter,
 		"how long a list's next version may be overdue before the list is marked stale; 0 never marks one")
 	flags.StringVar(&config.Ingest, "ingest", config.Ingest,

@@ -29,6 +29,7 @@ func topCommand() *cobra.Command {
 	flags.Var(optional{&config.Slice.Language}, "language", "views in a language, or in any of several")
 	flags.Var(optional{&config.Slice.Region}, "region", "views from a group of countries that the API knows, such as eu")
 	flags.IntVar(&config.K, "k", config.K, "number of positions, 1 to 1000")
+	flags.Uint64Var(&config.MinCount, "min-count", config.MinCount, "leave out items of fewer views")
 	flags.BoolVar(&config.Watch, "watch", config.Watch, "redraw the list each second until interrupted")
 	flags.BoolVar(&config.JSON, "json", config.JSON, "print the API's answer as it is")
 	return command

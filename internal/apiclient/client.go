@@ -29,12 +29,16 @@ type Query struct {
 	ItemType string
 	Window   string
 	K        int
+	MinCount uint64        // entries of fewer views are left out; 0 and 1 leave out none
 	Slice    slice.Request // the zero value is all views
 }
 
 // parameters are those of the URL.
 func (q Query) parameters() url.Values {
 	parameters := url.Values{"item_type": {q.ItemType}, "window": {q.Window}, "k": {strconv.Itoa(q.K)}}
+	if q.MinCount > 1 {
+		parameters.Set("min_count", strconv.FormatUint(q.MinCount, 10))
+	}
 	for name, text := range map[string]*string{
 		"country": q.Slice.Country, "category": q.Slice.Category, "language": q.Slice.Language, "region": q.Slice.Region,
 	} {

@@ -35,6 +35,7 @@ type List struct {
 	PublishedAt  time.Time  `json:"published_at"`
 	Revised      bool       `json:"revised"`
 	Stale        bool       `json:"stale"`
+	Precomputed  *bool      `json:"precomputed,omitempty"` // said by the API: published, and not made because it was asked for
 	Partial      []string   `json:"partial"`          // hours before ExactUntil for which events came that are not counted yet
 	Reason       string     `json:"reason,omitempty"` // why Items is empty
 	Items        []Item     `json:"items"`

@@ -85,8 +85,13 @@ func header(l *list.List, now time.Time) []string {
 	if l.Certified {
 		certified = "certified"
 	}
-	second := fmt.Sprintf("%s, %s, max_overcount %d, total %d, version %d, published %s ago",
-		l.Method, certified, l.MaxOvercount, l.Total, l.Version, age(now.Sub(l.PublishedAt)))
+	made := fmt.Sprintf("version %d, published %s ago", l.Version, age(now.Sub(l.PublishedAt)))
+	if l.Precomputed != nil && *l.Precomputed {
+		made = "precomputed, " + made
+	} else if l.Precomputed != nil {
+		made = fmt.Sprintf("made on demand %s ago", age(now.Sub(l.PublishedAt)))
+	}
+	second := fmt.Sprintf("%s, %s, max_overcount %d, total %d, %s", l.Method, certified, l.MaxOvercount, l.Total, made)
 	lines := []string{first, second}
 	if l.ExactUntil != nil {
 		lines = append(lines, "exact_until "+l.ExactUntil.Format(time.RFC3339))

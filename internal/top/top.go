@@ -22,6 +22,7 @@ type Config struct {
 	Window   string
 	Slice    slice.Request
 	K        int
+	MinCount uint64 // entries of fewer views are left out
 	Watch    bool // redraw until interrupted
 	JSON     bool // the API's own answer, for scripts
 }
@@ -29,7 +30,7 @@ type Config struct {
 // DefaultConfig is what topk top starts with.
 func DefaultConfig() Config {
 	return Config{
-		API: "http://127.0.0.1:8081", ItemType: event.DefaultItemType, Window: list.DefaultWindow, K: 10,
+		API: "http://127.0.0.1:8081", ItemType: event.DefaultItemType, Window: list.DefaultWindow, K: 10, MinCount: 1,
 	}
 }
 
@@ -41,6 +42,9 @@ func (c Config) Validate() error {
 	}
 	if c.K < list.MinK || c.K > list.MaxK {
 		mistakes = append(mistakes, fmt.Errorf("k: %d is not from %d to %d", c.K, list.MinK, list.MaxK))
+	}
+	if c.MinCount < 1 {
+		mistakes = append(mistakes, errors.New("min-count: 0 is not 1 or more"))
 	}
 	if c.Watch && c.JSON {
 		mistakes = append(mistakes, errors.New("watch: cannot be used together with json"))
@@ -79,7 +83,7 @@ func Show(ctx context.Context, c Config, screen Screen) error {
 	}
 	api := apiclient.New(c.API)
 	defer api.Close()
-	query := apiclient.Query{ItemType: c.ItemType, Window: c.Window, K: c.K, Slice: c.Slice}
+	query := apiclient.Query{ItemType: c.ItemType, Window: c.Window, K: c.K, MinCount: c.MinCount, Slice: c.Slice}
 	if c.Watch {
 		return watch(ctx, api, query, screen)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"topk/internal/list"
 	"topk/internal/problem"
+	"topk/internal/slice"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 3, 0, time.UTC)
@@ -67,6 +68,15 @@ func TestTableFitsTheTerminal(t *testing.T) {
 			require.False(t, strings.ContainsFunc(bare, hidden), "%q", bare)
 		}
 	}
+}
+
+// Whether a list is published or was made because it was asked for stands beside its age.
+func TestHeaderSaysWhereTheListIsFrom(t *testing.T) {
+	l, precomputed := sample(), true
+	l.Precomputed = &precomputed
+	require.Contains(t, render(l, now, 0), "total 1000, precomputed, version 12, published 2s ago")
+	precomputed = false
+	require.Contains(t, render(l, now, 0), "total 1000, made on demand 2s ago\n")
 }
 
 func TestHeaderSaysWhatIsWrong(t *testing.T) {
@@ -146,6 +156,10 @@ func TestShowsOnce(t *testing.T) {
 	require.NoError(t, Show(t.Context(), c, Screen{Out: &out}))
 	require.Equal(t, "/v1/topk?category=a%2Cb&country=&item_type=video&k=3&window=1h", a.asked[1])
 
+	c.Slice, c.MinCount = slice.Request{}, 5
+	require.NoError(t, Show(t.Context(), c, Screen{Out: &out}))
+	require.Equal(t, "/v1/topk?item_type=video&k=3&min_count=5&window=1h", a.asked[2])
+
 	out.Reset()
 	c.JSON = true
 	require.NoError(t, Show(t.Context(), c, Screen{Out: &out}))
@@ -166,7 +180,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	c.Watch = true
 	require.ErrorContains(t, Show(t.Context(), c, Screen{Out: &out}), "standard output is not a terminal")
 	err := Show(t.Context(), Config{API: "8081", K: 1001, Watch: true, JSON: true}, Screen{Out: &out})
-	for _, want := range []string{"api:", "k:", "watch:"} {
+	for _, want := range []string{"api:", "k:", "min-count:", "watch:"} {
 		require.ErrorContains(t, err, want)
 	}
 	require.Empty(t, out.String())

@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
+
+	"topk/internal/clickhouse"
+	"topk/internal/list"
+	"topk/internal/slice"
+	"topk/rollups/slices"
+)
+
+// Bounds of making lists on demand.
+const (
+	// demandBuilds are made at a time: ClickHouse has the stream to count.
+	demandBuilds = 2
+	// maxDemandWaiting more may wait for them, each demandWait at the most: then the client had better come again.
+	maxDemandWaiting = 200
+	demandWait       = 2 * time.Second
+	// demandLimit is what one may take.
+	demandLimit = 5 * time.Second
+	// demandItems of a list are made: as many as can be asked for.
+	demandItems = list.MaxK
+	// maxAbsent bounds the lists that stand for unknown slices: one an item type and window.
+	maxAbsent, maxAbsentBytes = 256, 1 << 20
+	// absentName is the name of no slice, which all unknown ones have the list of.
+	absentName = "absent"
+)
+
+var (
+	errBusy   = errors.New("too many lists are being made on demand")
+	errWindow = errors.New("lists of this window are not made on demand")
+)
+
+// onDemand makes lists of slices that have no published one, from what ClickHouse holds of their minutes.
+type onDemand struct {
+	conn       driver.Conn
+	builder    *slices.Builder
+	staleAfter time.Duration
+	log        *slog.Logger
+	metrics    *demandMetrics
+	now        func() time.Time
+
+	horizon  *horizon
+	known    *known
+	cache    *demandCache
+	absent   *lru[demandKey, *absence]
+	building singleflight.Group
+	slots    chan struct{}
+	waiting  atomic.Int64
+	failing  atomic.Bool
+}
+
+// newOnDemand does no I/O.
+func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheus.Registerer, m *demandMetrics, now func() time.Time) (*onDemand, error) {
+	conn, err := clickhouse.Open(c.ClickHouse)
+	if err != nil {
+		return nil, err
+	}
+	config := slices.DefaultConfig()
+	config.Kept, config.Budget = kept, demandLimit
+	d := &onDemand{conn: conn, builder: slices.NewBuilder(conn, config), staleAfter: c.StaleAfter, log: log, metrics: m, now: now,
+		known: &known{conn: conn}, cache: newDemandCache(), absent: newLRU[demandKey, *absence](maxAbsent, maxAbsentBytes),
+		slots: make(chan struct{}, demandBuilds)}
+	d.horizon = &horizon{now: now, read: func(ctx context.Context) (time.Time, error) {
+		return slices.ReadHorizon(clickhouse.Patient(ctx), conn, config)
+	}}
+	registry.MustRegister(d.cache)
+	return d, nil
+}
+
+// covers says whether lists of a window can be made: those of long windows are not added up from minutes alone.
+func (d *onDemand) covers(window list.Window) bool {
+	for _, live := range list.Live {
+		if live.Name == window.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// ready returns a list that was made just now, or nil. It never waits for ClickHouse.
+func (d *onDemand) ready(key demandKey) *demanded {
+	now := d.now()
+	held := d.cache.get(key, now)
+	if held == nil || !held.fresh(now) {
+		return nil
+	}
+	d.metrics.answers.WithLabelValues(fromCache).Inc()
+	return held
+}
+
+// list returns the list of a slice: one that was made just now, one that is made now, for all who ask for it at a time, or, as stale, the last
+// one when that fails.
+func (d *onDemand) list(ctx context.Context, key demandKey) (made *demanded, stale bool, err error) {
+	if held := d.ready(key); held != nil {
+		return held, false, nil
+	}
+	if held := d.cache.get(key, d.now()); held != nil && d.now().UnixNano() < held.retryAt.Load() {
+		d.metrics.answers.WithLabelValues(fromStale).Inc()
+		return held, true, nil
+	}
+	answer, err, _ := d.building.Do(keyText(key), func() (any, error) {
+		if held := d.cache.get(key, d.now()); held != nil && held.fresh(d.now()) {
+			return held, nil // it was made since
+		}
+		return d.make(clickhouse.Patient(context.WithoutCancel(ctx)), key) // others wait for it too
+	})
+	if made, ok := answer.(*demanded); ok && err == nil {
+		from := fromBuild
+		if made.absent {
+			from = fromAbsent
+		}
+		d.metrics.answers.WithLabelValues(from).Inc()
+		return made, false, nil
+	}
+	if held := d.cache.get(key, d.now()); held != nil {
+		held.retryAt.Store(d.now().Add(demandRetry).UnixNano())
+		d.metrics.answers.WithLabelValues(fromStale).Inc()
+		return held, true, nil
+	}
+	d.metrics.answers.WithLabelValues(fromNone).Inc()
+	return nil, false, err
+}
+
+// keyText separates by what no part contains.
+func keyText(key demandKey) string { return key.ItemType + "\x00" + key.Window + "\x00" + key.Slice }
+
+// make makes a list and keeps it, unless it is of a slice that is not known.
+func (d *onDemand) make(ctx context.Context, key demandKey) (*demanded, error) {
+	window, err := list.ParseWindow(key.Window)
+	if err != nil || !d.covers(window) {
+		return nil, errWindow
+	}
+	s, err := slice.Parse(key.Slice)
+	if err != nil {
+		return nil, err
+	}
+	union := slices.Union{Name: key.Slice, Members: s.Parts()}
+	until, err := d.horizon.get(ctx)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	if d.known.covers(window) {
+		known, err := d.known.get(ctx, until, 0)
+		if err != nil {
+			return nil, d.failed(err)
+		}
+		if !known.any(key.ItemType, union.Members, until.Add(-window.Length)) {
+			made, err := d.makeAbsent(ctx, key, window, union, until)
+			if made != nil || err != nil {
+				return made, err
+			}
+		}
+	}
+	l, err := d.build(ctx, key.ItemType, window, union, until)
+	if err != nil {
+		return nil, err
+	}
+	made, err := newDemanded(l, d.staleAfter)
+	if err != nil {
+		return nil, err
+	}
+	d.cache.put(key, made)
+	return made, nil
+}
+
+// build asks ClickHouse for a list, once there is a slot.
+func (d *onDemand) build(ctx context.Context, itemType string, window list.Window, union slices.Union, until time.Time) (*list.List, error) {
+	if err := d.acquire(ctx); err != nil {
+		d.metrics.builds.WithLabelValues(builtBusy).Inc()
+		return nil, err
+	}
+	defer func() { <-d.slots }()
+	ctx, cancel := context.WithTimeout(ctx, demandLimit)
+	defer cancel()
+	began := time.Now()
+	made, err := d.builder.Build(ctx, window, until, map[string][]slices.Union{itemType: {union}}, demandItems)
+	d.metrics.seconds.Observe(time.Since(began).Seconds())
+	switch {
+	case errors.Is(err, slices.ErrNotFilled):
+		d.metrics.builds.WithLabelValues(builtNotFilled).Inc()
+		return nil, err
+	case err == nil && len(made.Lists) != 1:
+		err = fmt.Errorf("%d lists were made of one slice", len(made.Lists))
+	}
+	if err != nil {
+		d.metrics.builds.WithLabelValues(builtFailed).Inc()
+		return nil, d.failed(err)
+	}
+	d.recovered()
+	l := made.Lists[0]
+	l.PublishedAt = d.now().UTC()
+	result := builtOK
+	if l.Total == 0 {
+		result = builtEmpty
+	}
+	d.metrics.builds.WithLabelValues(result).Inc()
+	return l, nil
+}
+
+// acquire waits for a slot, which must be released.
+func (d *onDemand) acquire(ctx context.Context) error {
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if d.waiting.Add(1) > maxDemandWaiting {
+		d.waiting.Add(-1)
+		return errBusy
+	}
+	d.metrics.waiting.Inc()
+	defer func() {
+		d.waiting.Add(-1)
+		d.metrics.waiting.Dec()
+	}()
+	ctx, cancel := context.WithTimeout(ctx, demandWait)
+	defer cancel()
+	select {
+	case d.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return errBusy
+	}
+}
+
+// failed logs the first failure after a success, and no more: each request may be one.
+func (d *onDemand) failed(err error) error {
+	if !errors.Is(err, errNothingFilled) && !d.failing.Swap(true) {
+		d.log.Warn("lists of slices cannot be made on demand", "error", err)
+	}
+	return err
+}
+
+func (d *onDemand) recovered() {
+	if d.failing.Swap(false) {
+		d.log.Info("lists of slices are made on demand again")
+	}
+}
