@@ -25,7 +25,7 @@ const (
 	askedFlush = time.Second
 	askedAgain = time.Minute
 	// askedLook is how often the served lists are looked through for those that are asked for.
-	askedLook = 10 * time.Second
+	askedLook = 5 * time.Second
 	// askedTimeout bounds one statement.
 	askedTimeout = 3 * time.Second
 )

@@ -36,8 +36,8 @@ type List struct {
 	Revised      bool       `json:"revised"`
 	Stale        bool       `json:"stale"`
 	Precomputed  *bool      `json:"precomputed,omitempty"` // said by the API: published, and not made because it was asked for
-	Partial      []string   `json:"partial"`          // hours before ExactUntil for which events came that are not counted yet
-	Reason       string     `json:"reason,omitempty"` // why Items is empty
+	Partial      []string   `json:"partial"`               // hours before ExactUntil for which events came that are not counted yet
+	Reason       string     `json:"reason,omitempty"`      // why Items is empty
 	Items        []Item     `json:"items"`
 }
 

@@ -23,8 +23,8 @@ type Config struct {
 	Slice    slice.Request
 	K        int
 	MinCount uint64 // entries of fewer views are left out
-	Watch    bool // redraw until interrupted
-	JSON     bool // the API's own answer, for scripts
+	Watch    bool   // redraw until interrupted
+	JSON     bool   // the API's own answer, for scripts
 }
 
 // DefaultConfig is what topk top starts with.

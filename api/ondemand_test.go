@@ -1,0 +1,427 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"topk/internal/list"
+)
+
+// asking is an API that makes lists on demand.
+type asking struct {
+	*running
+	clock   *clock
+	db      *database
+	minutes *minutes
+}
+
+// startAsking starts an API over two engines. A list of all views is published, so that the item type is known.
+func startAsking(t *testing.T, db *database, m *minutes, change ...func(*Config)) *asking {
+	t.Helper()
+	a := &asking{clock: &clock{}, db: db, minutes: m}
+	a.running = startAPI(t, func(c *Config) {
+		c.Postgres, c.ClickHouse, c.StaleAfter = db.dsn(), m.DSN, 0
+		for _, f := range change {
+			f(c)
+		}
+	}, a.clock.use)
+	a.awaitVersion("/v1/topk", db.publish(sample("video", "1h", 300, 5000)))
+	return a
+}
+
+// metric is the value of a line of /metrics.
+func (r *running) metric(line string) (value float64) {
+	r.t.Helper()
+	for text := range strings.Lines(string(r.get("/metrics").body)) {
+		if name, number, found := strings.Cut(strings.TrimSpace(text), " "); found && name == line {
+			_, err := fmt.Sscan(number, &value)
+			require.NoError(r.t, err)
+			return value
+		}
+	}
+	require.Fail(r.t, "there is no metric "+line)
+	return 0
+}
+
+func (r *running) builds(result string) float64 {
+	return r.metric(`topk_api_on_demand_builds_total{result="` + result + `"}`)
+}
+
+// asked are the rows of asked_slices, sorted.
+func (a *asking) asked() (rows []string) {
+	conn := a.db.connect()
+	found, err := conn.Query(context.Background(), "SELECT item_type || ' ' || window_name || ' ' || slice FROM asked_slices ORDER BY 1")
+	require.NoError(a.t, err)
+	for found.Next() {
+		var row string
+		require.NoError(a.t, found.Scan(&row))
+		rows = append(rows, row)
+	}
+	require.NoError(a.t, found.Err())
+	require.NoError(a.t, conn.Close(context.Background()))
+	return rows
+}
+
+// TestOnDemand runs on one pair of engines, with an API for each case.
+func TestOnDemand(t *testing.T) {
+	db, m := startDatabase(t), startMinutes(t)
+	t.Run("nothing is filled", func(t *testing.T) { nothingFilled(t, startAsking(t, db, m)) })
+	m.land(t, noon, randomViews(1, 6000, 800)...)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *asking)
+	}{
+		{"a union is what it is made of", unionEqualsTruth},
+		{"answers are those of published lists", answersAsPublished},
+		{"a crowd costs one build", crowdCostsOneBuild},
+		{"min_count", leavesOutFew},
+		{"more than is published", moreThanPublished},
+		{"what is asked for twice is entered", entersWhatIsAskedFor},
+		{"made-up slices", madeUpSlices},
+		{"an item comes late", comesLate},
+		{"too many at once", tooManyAtOnce},
+		{"ClickHouse is killed", clickHouseKilled}, // the last
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			db.exec("TRUNCATE lists, current_lists, asked_slices RESTART IDENTITY")
+			test.run(t, startAsking(t, db, m))
+		})
+	}
+}
+
+// Where no list can be made the answer says why.
+func nothingFilled(t *testing.T, a *asking) {
+	l := a.list("/v1/topk?country=DE,FR")
+	require.Empty(t, l.Items)
+	require.False(t, *l.Precomputed)
+	require.Contains(t, l.Reason, "no list of window 1h and slice country=DE|FR has been published for video yet, nor can it be made: no minute of slices has been filled")
+	require.Equal(t, http.StatusPreconditionFailed, a.get("/v1/topk?country=DE&require=certified").status)
+	require.Equal(t, http.StatusNotFound, a.get("/v1/topk?country=DE&item_type=sound").status)
+}
+
+func unionEqualsTruth(t *testing.T, a *asking) {
+	for path, name := range map[string]string{
+		"country=DE,FR,IT":                        "country=DE|FR|IT",
+		"country=FR":                              "country=FR",
+		"region=eu":                               "country=" + strings.Join(a.server.slicing.groups["eu"], "|"),
+		"region=eu&category=music,news":           "country=" + strings.Join(a.server.slicing.groups["eu"], "|") + ",category=music|news",
+		"category=a%252Cb":                        "category=a%2Cb",
+		"country=,IN":                             "",
+		"country=&language=":                      "country=,language=",
+		"category=%D1%84%D0%B8%D0%BB%D1%8C%D0%BC": "category=фильм",
+	} {
+		for _, window := range []string{"1m", "5m", "1h"} {
+			path := "/v1/topk?k=1000&window=" + window + "&" + path
+			if name == "" {
+				require.Equal(t, http.StatusBadRequest, a.get(path).status)
+				continue
+			}
+			l := a.list(path)
+			require.Equal(t, name, l.Slice)
+			require.False(t, *l.Precomputed)
+			require.Zero(t, l.Version)
+			require.Equal(t, noon, l.AsOf)
+			require.WithinDuration(t, time.Now(), l.PublishedAt, time.Minute)
+			truth, total := a.minutes.truth(t, name, l.From)
+			require.Equal(t, total, l.Total, path)
+			require.True(t, l.Certified, path)
+			require.Len(t, l.Items, min(1000, len(truth)), path)
+			for i, item := range l.Items {
+				require.Equal(t, truth[i].ItemID, item.ItemID, path)
+				require.Equal(t, truth[i].Count, item.Count, path)
+			}
+		}
+	}
+	l := a.list("/v1/topk?window=24h&country=DE")
+	require.Empty(t, l.Items)
+	require.Contains(t, l.Reason, "nor can it be made: lists of this window are not made on demand")
+}
+
+func answersAsPublished(t *testing.T, a *asking) {
+	const path = "/v1/topk?country=DE,FR&k=100"
+	whole := a.get(path)
+	etag := whole.header.Get("Etag")
+	require.Equal(t, "public, max-age=5", whole.header.Get("Cache-Control"))
+	require.Equal(t, "Accept-Encoding", whole.header.Get("Vary"))
+	require.Equal(t, "application/json", whole.header.Get("Content-Type"))
+	require.Regexp(t, `^"0\.[^"]+"$`, etag)
+	again := a.get(path)
+	require.Equal(t, whole.body, again.body)
+	require.Equal(t, whole.header.Get("Etag"), again.header.Get("Etag"))
+	require.Equal(t, http.StatusNotModified, a.do("GET", path, http.Header{"If-None-Match": {etag}}).status)
+	require.NotEqual(t, etag, a.get("/v1/topk?country=DE,FR&k=99").header.Get("Etag"))
+	require.NotEqual(t, etag, a.get("/v1/topk?country=DE,FR&k=100&min_count=2").header.Get("Etag"))
+	head := a.do("HEAD", path, nil)
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.body)
+	require.Equal(t, fmt.Sprint(len(whole.body)), head.header.Get("Content-Length"))
+	packed := a.do("GET", path, http.Header{"Accept-Encoding": {"gzip"}})
+	require.Equal(t, "gzip", packed.header.Get("Content-Encoding"))
+	require.Less(t, len(packed.body), len(whole.body)/3)
+	require.Equal(t, http.StatusOK, a.get(path+"&require=certified").status)
+	require.Equal(t, float64(1), a.builds(builtOK))
+
+	a.clock.pass(demandFresh)
+	later := a.get(path)
+	require.NotEqual(t, etag, later.header.Get("Etag"), "it was made anew")
+	require.Equal(t, float64(2), a.builds(builtOK))
+	for k := range 50 {
+		require.Len(t, a.list(fmt.Sprintf("/v1/topk?country=DE,FR&k=%d", k+1)).Items, k+1)
+	}
+	require.Equal(t, float64(1), a.metric(`topk_api_on_demand_cache_entries{cache="views"}`))
+	require.Less(t, a.metric(`topk_api_on_demand_cache_bytes{cache="views"}`), 4e6)
+	require.Greater(t, a.metric(`topk_api_on_demand_cache_bytes{cache="views"}`), float64(len(whole.body)))
+}
+
+func crowdCostsOneBuild(t *testing.T, a *asking) {
+	var crowd sync.WaitGroup
+	tags := make([]string, 200)
+	for i := range tags {
+		crowd.Go(func() {
+			if got, err := a.try(http.MethodGet, "/v1/topk?region=eu&k=50", nil); err == nil && got.status == http.StatusOK {
+				tags[i] = got.header.Get("Etag")
+			}
+		})
+	}
+	crowd.Wait()
+	for _, tag := range tags {
+		require.NotEmpty(t, tag)
+		require.Equal(t, tags[0], tag)
+	}
+	require.Equal(t, float64(1), a.builds(builtOK))
+	require.Equal(t, float64(200), a.metric(`topk_api_on_demand_answers_total{from="cache"}`)+a.metric(`topk_api_on_demand_answers_total{from="build"}`))
+}
+
+func leavesOutFew(t *testing.T, a *asking) {
+	truth, total := a.minutes.truth(t, "country=US", noon.Add(-time.Hour))
+	for _, least := range []uint64{1, 2, 5, 1000} {
+		l := a.list(fmt.Sprintf("/v1/topk?country=US&k=1000&min_count=%d", least))
+		want := 0
+		for want < len(truth) && truth[want].Count >= least {
+			want++
+		}
+		require.Len(t, l.Items, want)
+		require.True(t, l.Certified)
+		require.Equal(t, total, l.Total)
+		require.Equal(t, want == 0, l.Reason != "")
+	}
+	require.Len(t, a.list("/v1/topk?k=200&min_count=4900").Items, 101, "of published lists as well")
+	require.True(t, *a.list("/v1/topk?k=200&min_count=4900").Precomputed)
+	require.Equal(t, http.StatusBadRequest, a.get("/v1/topk?country=US&min_count=0").status)
+}
+
+// A published list of a slice is short. Who asks for more gets one that is made.
+func moreThanPublished(t *testing.T, a *asking) {
+	published := sample("video", "1h", 120, 5000)
+	published.Slice, published.Floor = "country=IN", 4000
+	version := a.db.publish(published)
+	a.awaitVersion("/v1/topk?country=IN&k=120", version)
+	l := a.list("/v1/topk?country=IN&k=121")
+	require.False(t, *l.Precomputed)
+	truth, _ := a.minutes.truth(t, "country=IN", noon.Add(-time.Hour))
+	require.Len(t, l.Items, 121)
+	require.Equal(t, truth[120].ItemID, l.Items[120].ItemID)
+	require.True(t, *a.list("/v1/topk?country=IN&k=121&min_count=4001").Precomputed, "no other item has so many")
+	a.get("/v1/topk?country=IN&k=121")
+	a.get("/v1/topk?country=IN&k=121")
+
+	published.Floor = 0
+	a.awaitVersion("/v1/topk?country=IN&k=120", a.db.publish(published))
+	require.Len(t, a.list("/v1/topk?country=IN&k=1000").Items, 120, "there are no others")
+	published.Items, published.Floor = published.Items[:99], 3
+	a.awaitVersion("/v1/topk?country=IN&k=120", a.db.publish(published))
+	require.True(t, *a.list("/v1/topk?country=IN&k=1000").Precomputed, "no more is known")
+}
+
+func entersWhatIsAskedFor(t *testing.T, a *asking) {
+	const asked = "/v1/topk?country=DE,FR"
+	a.list(asked)
+	a.list("/v1/topk?country=IT")
+	a.list("/v1/topk?country=DE,FR&window=5m")
+	a.clock.pass(askedWithin + time.Second)
+	a.list(asked) // not within ten minutes
+	for range 3 {
+		a.list("/v1/topk?category=made-up")
+	}
+	a.list("/v1/topk?language=hi")
+	a.list("/v1/topk?language=hi") // what is due now is written after all that came before
+	written := func(rows ...string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return fmt.Sprint(a.asked()) == fmt.Sprint(rows) }, 10*time.Second, 20*time.Millisecond, "%v", rows)
+	}
+	written("video 1h language=hi")
+	a.list(asked)
+	written("video 1h country=DE|FR", "video 1h language=hi")
+	require.Equal(t, float64(2), a.metric(`topk_api_on_demand_asked_total{result="written"}`))
+
+	// Once a minute the row says that the list is still asked for.
+	a.db.exec("UPDATE asked_slices SET asked_at = '2026-01-01'")
+	refreshed := func(slice string) bool {
+		var found bool
+		conn := a.db.connect()
+		require.NoError(t, conn.QueryRow(context.Background(), "SELECT asked_at > '2026-01-01' FROM asked_slices WHERE slice = $1", slice).Scan(&found))
+		require.NoError(t, conn.Close(context.Background()))
+		return found
+	}
+	a.list(asked)
+	a.clock.pass(askedAgain)
+	a.list(asked)
+	require.Eventually(t, func() bool { return refreshed("country=DE|FR") }, 10*time.Second, 20*time.Millisecond)
+	require.False(t, refreshed("language=hi"))
+
+	// So it does once the list is published: over net/http and over the front, through versions of the list.
+	a.db.exec("UPDATE asked_slices SET asked_at = '2026-01-01'")
+	for _, slice := range []string{"country=DE|FR", "language=hi", "country=US"} {
+		l := sample("video", "1h", 3, 30)
+		l.Slice = slice
+		a.db.publish(l)
+	}
+	for _, path := range []string{asked, "/v1/topk?language=hi", "/v1/topk?country=US"} {
+		require.Eventually(t, func() bool { return *a.list(path).Precomputed }, 10*time.Second, 5*time.Millisecond)
+	}
+	l := sample("video", "1h", 3, 30)
+	l.Slice = "language=hi"
+	a.db.publish(l)
+	require.Eventually(t, func() bool { return refreshed("country=DE|FR") && refreshed("language=hi") }, 2*askedLook, 50*time.Millisecond)
+	require.Len(t, a.asked(), 2, "what is published anyway gets no row")
+}
+
+// Ten thousand made-up slices cost some builds, no memory, no row, and none of the lists that are asked for.
+func madeUpSlices(t *testing.T, a *asking) {
+	hot := []string{"/v1/topk?country=DE,FR", "/v1/topk?region=eu&window=5m", "/v1/topk?country=IN&category=music"}
+	for _, path := range hot {
+		require.NotEmpty(t, a.list(path).Items)
+	}
+	entries := func(cache string) float64 { return a.metric(`topk_api_on_demand_cache_entries{cache="` + cache + `"}`) }
+	before, heap := a.builds(builtOK), liveHeap()
+	var asking sync.WaitGroup
+	const askers, each = 4, 2500
+	failure := make(chan string, askers)
+	for n := range askers {
+		asking.Go(func() {
+			for i := range each {
+				path := fmt.Sprintf("/v1/topk?window=%s&category=made-up-%d-%d", []string{"1m", "5m", "1h"}[i%3], n, i)
+				got, err := a.try(http.MethodGet, path, nil)
+				var l list.List
+				if err == nil {
+					err = json.Unmarshal(got.body, &l)
+				}
+				if err != nil || got.status != http.StatusOK || len(l.Items) > 0 || l.Reason == "" || l.Slice != fmt.Sprintf("category=made-up-%d-%d", n, i) || l.AsOf != noon || !l.Certified {
+					failure <- fmt.Sprint(path, " ", err, " ", got.status, " ", string(got.body))
+					return
+				}
+			}
+		})
+	}
+	asking.Wait()
+	select {
+	case wrong := <-failure:
+		require.Fail(t, wrong)
+	default:
+	}
+	require.Equal(t, before, a.builds(builtOK))
+	require.Less(t, a.builds(builtEmpty), 50.0, "one a window in five seconds")
+	require.Equal(t, float64(len(hot)), entries("views"))
+	require.Zero(t, entries("no_views"))
+	require.Less(t, liveHeap(), heap+16<<20)
+	for _, path := range hot {
+		require.NotEmpty(t, a.list(path).Items)
+	}
+	require.GreaterOrEqual(t, a.metric(`topk_api_on_demand_answers_total{from="absent"}`), float64(askers*each))
+	require.Empty(t, a.asked())
+}
+
+func liveHeap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+// What was made up a moment ago and is viewed now is found, when a minute is filled again and when one is filled for the first time.
+func comesLate(t *testing.T, a *asking) {
+	const path = "/v1/topk?category=news,rising"
+	const made = "/v1/topk?category=rising"
+	require.Empty(t, a.list(made).Items)
+	a.minutes.land(t, noon, view{"riser", "DE", "rising", "de", noon.Add(-30 * time.Minute), 7})
+	a.clock.pass(demandFresh)
+	require.Equal(t, "riser", a.list(made).Items[0].ItemID)
+	require.Equal(t, uint64(7), a.list(made).Items[0].Count)
+	truth, total := a.minutes.truth(t, "category=news|rising", noon.Add(-time.Hour))
+	require.Equal(t, total, a.list(path).Total)
+	require.Equal(t, truth[0].ItemID, a.list(path).Items[0].ItemID)
+	require.Empty(t, a.list(made+"&window=5m").Items, "not in the last five minutes")
+}
+
+// While too many lists are made, a request waits, and is told to come again.
+func tooManyAtOnce(t *testing.T, a *asking) {
+	const path = "/v1/topk?country=AT"
+	before := a.list(path)
+	a.clock.pass(demandFresh)
+	for range demandBuilds {
+		a.server.demand.slots <- struct{}{}
+	}
+	l := a.list(path)
+	require.True(t, l.Stale, "the last one is better than none")
+	require.Equal(t, before.PublishedAt, l.PublishedAt)
+	refusal := a.get("/v1/topk?country=AT,DE")
+	require.Equal(t, http.StatusServiceUnavailable, refusal.status)
+	require.Equal(t, "1", refusal.header.Get("Retry-After"))
+	require.Contains(t, string(refusal.body), "too many lists")
+	require.Equal(t, float64(2), a.builds(builtBusy))
+	waited := make(chan int, 1)
+	go func() {
+		got, _ := a.try(http.MethodGet, "/v1/topk?country=AT,DE", nil)
+		waited <- got.status
+	}()
+	require.Eventually(t, func() bool { return a.metric("topk_api_on_demand_waiting") == 1 }, 10*time.Second, 5*time.Millisecond)
+	<-a.server.demand.slots
+	require.Equal(t, http.StatusOK, <-waited)
+	<-a.server.demand.slots
+}
+
+// While ClickHouse is away the last answers are served, for ten minutes, and published ones for ever. When it is back, so are the others.
+func clickHouseKilled(t *testing.T, a *asking) {
+	const path = "/v1/topk?country=DE,FR,IT&k=20"
+	first := a.list(path)
+	fresh := a.get(path).header.Get("Etag")
+	require.False(t, first.Stale)
+	a.minutes.Kill()
+	require.False(t, a.list(path).Stale, "it was made just now")
+	a.clock.pass(demandFresh)
+	stale := a.list(path)
+	require.True(t, stale.Stale)
+	require.Equal(t, first.Items, stale.Items)
+	require.Equal(t, first.PublishedAt, stale.PublishedAt)
+	require.NotEqual(t, fresh, a.get(path).header.Get("Etag"))
+	refusal := a.get("/v1/topk?country=IN,US")
+	require.Equal(t, http.StatusServiceUnavailable, refusal.status)
+	require.Equal(t, "1", refusal.header.Get("Retry-After"))
+	require.Contains(t, string(refusal.body), "the list of slice country=IN|US cannot be made, because ClickHouse does not answer in time")
+	require.True(t, *a.list("/v1/topk").Precomputed)
+	require.Equal(t, http.StatusOK, a.get("/readyz").status)
+
+	a.minutes.Start(t)
+	a.clock.pass(demandRetry)
+	require.Eventually(t, func() bool { return !a.list(path).Stale }, 30*time.Second, 20*time.Millisecond)
+	require.Equal(t, first.Items, a.list(path).Items)
+	require.NotEmpty(t, a.list("/v1/topk?country=IN,US").Items)
+
+	a.minutes.Kill()
+	a.clock.pass(demandLast + time.Second)
+	require.Equal(t, http.StatusServiceUnavailable, a.get(path).status)
+
+	// An API that starts meanwhile serves what is published.
+	other := startAsking(t, a.db, a.minutes)
+	require.Len(t, other.list("/v1/topk").Items, 100)
+	require.Equal(t, http.StatusServiceUnavailable, other.get(path).status)
+}
