@@ -14,7 +14,7 @@ import (
 
 // short says that a published list of a slice ends before what is asked for: more of it is known than was published. A list of fewer items
 // than are usually asked for is all that is known.
-func (s *served) short(q query) bool {
+func (s *served) short(q *query) bool {
 	n := len(s.list.Items)
 	return q.k > n && n >= list.DefaultK && s.list.Floor >= q.least && s.list.Slice != list.GlobalSlice
 }

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -415,6 +416,15 @@ func clickHouseKilled(t *testing.T, a *asking) {
 	require.Eventually(t, func() bool { return !a.list(path).Stale }, 30*time.Second, 20*time.Millisecond)
 	require.Equal(t, first.Items, a.list(path).Items)
 	require.NotEmpty(t, a.list("/v1/topk?country=IN,US").Items)
+
+	// One that hangs costs a second, not more.
+	require.NoError(t, syscall.Kill(a.minutes.PID(), syscall.SIGSTOP))
+	a.clock.pass(demandFresh)
+	began := time.Now()
+	require.True(t, a.list(path).Stale)
+	require.Equal(t, http.StatusServiceUnavailable, a.get("/v1/topk?country=FR,US").status)
+	require.Less(t, time.Since(began), 4*horizonLimit)
+	require.NoError(t, syscall.Kill(a.minutes.PID(), syscall.SIGCONT))
 
 	a.minutes.Kill()
 	a.clock.pass(demandLast + time.Second)

@@ -35,11 +35,22 @@ type served struct {
 	pageBytes atomic.Int64 // of the pages that are kept
 }
 
+// pageKey says what an answer is cut to. It has no gaps, so that it is hashed as a whole: looking one up is most of what a request costs.
 type pageKey struct {
-	k     int
+	cut   uint64 // k, and whether the list is stale
 	least uint64
-	stale bool
 }
+
+func newPageKey(k int, least uint64, stale bool) pageKey {
+	key := pageKey{cut: uint64(k) << 1, least: least}
+	if stale {
+		key.cut |= 1
+	}
+	return key
+}
+
+func (p pageKey) k() int      { return int(p.cut >> 1) }
+func (p pageKey) stale() bool { return p.cut&1 == 1 }
 
 // newServed prepares a published list. The list must not change afterwards.
 func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
@@ -86,7 +97,7 @@ func (s *served) stale(now time.Time) bool {
 
 // page returns the answer for k positions of least views at the least.
 func (s *served) page(k int, least uint64, stale bool) (*page, error) {
-	key := pageKey{k: k, least: least, stale: stale}
+	key := newPageKey(k, least, stale)
 	if ready, ok := (*s.pages.Load())[key]; ok {
 		return ready, nil
 	}
@@ -115,10 +126,10 @@ var emptyItems = []byte(`[]}`)
 
 // render puts an answer together: the JSON of the list without items, then the first k of the items made before.
 func (s *served) render(key pageKey, compress bool) (*page, error) {
-	cut := s.list.CutAt(key.k, key.least)
+	cut := s.list.CutAt(key.k(), key.least)
 	kept := len(cut.Items)
 	cut.Items = []list.Item{}
-	cut.Stale = key.stale
+	cut.Stale = key.stale()
 	cut.Precomputed = &s.precomputed
 	head, err := marshal(cut)
 	if err != nil {
@@ -144,11 +155,11 @@ func (s *served) render(key pageKey, compress bool) (*page, error) {
 // count versions from 1 again, and lists that were made on demand, which have no version.
 func (s *served) tag(key pageKey) string {
 	tag := strconv.FormatInt(s.list.Version, 10) + "." + strconv.FormatInt(s.list.PublishedAt.UnixMicro(), 36) + "." +
-		strconv.Itoa(key.k)
+		strconv.Itoa(key.k())
 	if key.least != defaultMinCount {
 		tag += "." + strconv.FormatUint(key.least, 10) + "up"
 	}
-	if key.stale {
+	if key.stale() {
 		tag += ".stale"
 	}
 	return tag

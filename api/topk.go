@@ -36,7 +36,7 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 		return unavailable("no list has been loaded from PostgreSQL yet; try again in a moment")
 	}
 	found := lists.lists[q.key]
-	if found == nil || found.short(q) {
+	if found == nil || found.short(&q) {
 		return s.demanded(c, lists, q, found, now)
 	}
 	return answer(c, found, q, now)
@@ -158,19 +158,30 @@ func (s *Server) plain(p *plainRequest, now time.Time) (head, body []byte, statu
 		return nil, nil, 0, false
 	}
 	found := lists.lists[p.query.key]
-	var page *page
-	var err error
-	if found == nil || found.short(p.query) {
-		page, err = s.readyPage(p.query, found, now)
-	} else {
-		if found.asks != nil {
-			found.asks.note(now)
-		}
-		page, err = found.page(p.query.k, p.query.least, found.stale(now))
+	if found == nil || found.short(&p.query) {
+		return s.plainDemanded(p, found, now)
 	}
-	if err != nil || page == nil {
+	if found.asks != nil {
+		found.asks.note(now)
+	}
+	page, err := found.page(p.query.k, p.query.least, found.stale(now))
+	if err != nil {
 		return nil, nil, 0, false // topK comes upon it again, and reports it
 	}
+	return p.choose(page)
+}
+
+// plainDemanded answers from a list that was made on demand just now.
+func (s *Server) plainDemanded(p *plainRequest, found *served, now time.Time) (head, body []byte, status int, ok bool) {
+	page, err := s.readyPage(p.query, found, now)
+	if err != nil || page == nil {
+		return nil, nil, 0, false
+	}
+	return p.choose(page)
+}
+
+// choose returns the answer that a page is to a request.
+func (p *plainRequest) choose(page *page) (head, body []byte, status int, ok bool) {
 	chosen := page.choose(p.gzip)
 	if p.conditional && matches(p.ifNoneMatch, chosen.etag[0]) {
 		return chosen.notModified, nil, http.StatusNotModified, true
