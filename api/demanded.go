@@ -33,7 +33,7 @@ func (s *Server) demanded(c echo.Context, lists *snapshot, q query, found *serve
 	made, stale, err := s.demand.list(c.Request().Context(), q.key)
 	switch {
 	case err == nil:
-	case errors.Is(err, errWindow) || errors.Is(err, errNothingFilled) || errors.Is(err, slices.ErrNotFilled):
+	case errors.Is(err, errNothingFilled) || errors.Is(err, slices.ErrNotFilled):
 		return published(err.Error())
 	case found != nil:
 		return published("")

@@ -15,8 +15,14 @@ const (
 	maxAgeShare = 60
 )
 
+// trendingEvery is the longest time between two lists of items that trend, as rollup workers make them unless told otherwise, and as much again.
+const trendingEvery = 10 * time.Minute
+
 // every is the longest time between two versions of a list while all is well.
 func every(window, slice string) time.Duration {
+	if window == list.TrendingWindow {
+		return trendingEvery
+	}
 	w, err := list.ParseWindow(window)
 	if err != nil {
 		return time.Minute // a window that a newer rollup worker publishes

@@ -25,8 +25,9 @@ const (
 	// maxDemandWaiting more may wait for them, each demandWait at the most: then the client had better come again.
 	maxDemandWaiting = 200
 	demandWait       = 2 * time.Second
-	// demandLimit is what one may take.
-	demandLimit = 5 * time.Second
+	// demandLimit is what one may take, and demandCounting what it may take to count items that are not known yet.
+	demandLimit    = 5 * time.Second
+	demandCounting = 250 * time.Millisecond
 	// demandItems of a list are made: as many as can be asked for.
 	demandItems = list.MaxK
 	// maxAbsent bounds the lists that stand for unknown slices: one an item type and window.
@@ -35,10 +36,7 @@ const (
 	absentName = "absent"
 )
 
-var (
-	errBusy   = errors.New("too many lists are being made on demand")
-	errWindow = errors.New("lists of this window are not made on demand")
-)
+var errBusy = errors.New("too many lists are being made on demand")
 
 // onDemand makes lists of slices that have no published one, from what ClickHouse holds of their minutes.
 type onDemand struct {
@@ -66,7 +64,7 @@ func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheu
 		return nil, err
 	}
 	config := slices.DefaultConfig()
-	config.Kept, config.Budget = kept, demandLimit
+	config.Kept, config.Budget, config.CountBudget, config.Hasty = kept, demandLimit, demandCounting, true
 	d := &onDemand{conn: conn, builder: slices.NewBuilder(conn, config), staleAfter: c.StaleAfter, log: log, metrics: m, now: now,
 		known: &known{conn: conn}, cache: newDemandCache(), absent: newLRU[demandKey, *absence](maxAbsent, maxAbsentBytes),
 		slots: make(chan struct{}, demandBuilds)}
@@ -77,14 +75,12 @@ func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheu
 	return d, nil
 }
 
-// covers says whether lists of a window can be made: those of long windows are not added up from minutes alone.
-func (d *onDemand) covers(window list.Window) bool {
-	for _, live := range list.Live {
-		if live.Name == window.Name {
-			return true
-		}
+// demandWindow is what is looked at for a list of a window: for one of items that trend the last hour, without views in which none does.
+func demandWindow(name string) (list.Window, error) {
+	if name == list.TrendingWindow {
+		return list.Window{Name: name, Length: time.Hour}, nil
 	}
-	return false
+	return list.ParseWindow(name)
 }
 
 // ready returns a list that was made just now, or nil. It never waits for ClickHouse.
@@ -136,9 +132,9 @@ func keyText(key demandKey) string { return key.ItemType + "\x00" + key.Window +
 
 // make makes a list and keeps it, unless it is of a slice that is not known.
 func (d *onDemand) make(ctx context.Context, key demandKey) (*demanded, error) {
-	window, err := list.ParseWindow(key.Window)
-	if err != nil || !d.covers(window) {
-		return nil, errWindow
+	window, err := demandWindow(key.Window)
+	if err != nil {
+		return nil, err
 	}
 	s, err := slice.Parse(key.Slice)
 	if err != nil {
@@ -183,21 +179,21 @@ func (d *onDemand) build(ctx context.Context, itemType string, window list.Windo
 	ctx, cancel := context.WithTimeout(ctx, demandLimit)
 	defer cancel()
 	began := time.Now()
-	made, err := d.builder.Build(ctx, window, until, map[string][]slices.Union{itemType: {union}}, demandItems)
+	lists, err := d.lists(ctx, window, until, map[string][]slices.Union{itemType: {union}})
 	d.metrics.seconds.Observe(time.Since(began).Seconds())
 	switch {
 	case errors.Is(err, slices.ErrNotFilled):
 		d.metrics.builds.WithLabelValues(builtNotFilled).Inc()
 		return nil, err
-	case err == nil && len(made.Lists) != 1:
-		err = fmt.Errorf("%d lists were made of one slice", len(made.Lists))
+	case err == nil && len(lists) != 1:
+		err = fmt.Errorf("%d lists were made of one slice", len(lists))
 	}
 	if err != nil {
 		d.metrics.builds.WithLabelValues(builtFailed).Inc()
 		return nil, d.failed(err)
 	}
 	d.recovered()
-	l := made.Lists[0]
+	l := lists[0]
 	l.PublishedAt = d.now().UTC()
 	result := builtOK
 	if l.Total == 0 {
@@ -205,6 +201,17 @@ func (d *onDemand) build(ctx context.Context, itemType string, window list.Windo
 	}
 	d.metrics.builds.WithLabelValues(result).Inc()
 	return l, nil
+}
+
+func (d *onDemand) lists(ctx context.Context, window list.Window, until time.Time, wanted map[string][]slices.Union) ([]*list.List, error) {
+	if window.Name == list.TrendingWindow {
+		return d.builder.Trends(ctx, until, wanted, false, demandItems)
+	}
+	made, err := d.builder.Build(ctx, window, until, wanted, demandItems)
+	if err != nil {
+		return nil, err
+	}
+	return made.Lists, nil
 }
 
 // acquire waits for a slot, which must be released.

@@ -83,6 +83,7 @@ func TestOnDemand(t *testing.T) {
 	}{
 		{"a union is what it is made of", unionEqualsTruth},
 		{"answers are those of published lists", answersAsPublished},
+		{"what trends", trendsOnDemand},
 		{"a crowd costs one build", crowdCostsOneBuild},
 		{"min_count", leavesOutFew},
 		{"more than is published", moreThanPublished},
@@ -142,9 +143,34 @@ func unionEqualsTruth(t *testing.T, a *asking) {
 			}
 		}
 	}
-	l := a.list("/v1/topk?window=24h&country=DE")
-	require.Empty(t, l.Items)
-	require.Contains(t, l.Reason, "nor can it be made: lists of this window are not made on demand")
+	l := a.list("/v1/topk?window=24h&country=DE&k=10") // nothing is closed yet, so it reaches back to the first view
+	truth, total := a.minutes.truth(t, "country=DE", l.From)
+	require.Equal(t, total, l.Total)
+	require.Equal(t, truth[0].ItemID, l.Items[0].ItemID)
+}
+
+func trendsOnDemand(t *testing.T, a *asking) {
+	l := a.list("/v1/trending?country=DE,FR&k=3")
+	require.Equal(t, "country=DE|FR", l.Slice)
+	require.Equal(t, list.TrendingWindow, l.Window)
+	require.False(t, *l.Precomputed)
+	require.True(t, l.Certified)
+	require.Len(t, l.Items, 3)
+	for i, item := range l.Items {
+		require.NotNil(t, item.Trend)
+		want := list.TrendScore(item.Trend.Fast, item.Trend.Slow, item.Trend.Floor, item.Trend.Views, l.AsOf.Sub(item.Trend.FirstSeen))
+		require.InEpsilon(t, want, item.Trend.Score, 1e-9)
+		require.True(t, i == 0 || item.Trend.Score <= l.Items[i-1].Trend.Score)
+	}
+	require.Empty(t, a.list("/v1/trending?country=AQ").Items, "a slice that nobody has seen")
+	require.NotEmpty(t, a.list("/v1/trending?country=AQ").Reason)
+	require.Empty(t, a.list("/v1/trending").Items, "that of all views is published, or not there")
+	for query, detail := range map[string]string{"window=1h": "window", "min_count=2": "min_count", "require=exact": "require", "k=0": "k", "country=xx": "country"} {
+		answer := a.get("/v1/trending?" + query)
+		require.Equal(t, http.StatusBadRequest, answer.status, query)
+		require.Contains(t, string(answer.body), detail)
+	}
+	require.Equal(t, http.StatusBadRequest, a.get("/v1/topk?window=trending").status)
 }
 
 func answersAsPublished(t *testing.T, a *asking) {

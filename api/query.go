@@ -50,12 +50,19 @@ type slicing struct {
 
 // parseQuery reads a raw query string. It returns every mistake, or none.
 func (s slicing) parseQuery(raw string) (query, []problem.Error) {
-	q := query{
-		key: list.Key{ItemType: event.DefaultItemType, Window: list.DefaultWindow, Slice: list.GlobalSlice},
-		k:   list.DefaultK, least: defaultMinCount,
-	}
+	return s.parse(raw, list.DefaultWindow, func(string) error { return nil })
+}
+
+// parse reads a raw query string of parameters that known has no error for.
+func (s slicing) parse(raw, window string, known func(name string) error) (query, []problem.Error) {
+	q := query{key: list.Key{ItemType: event.DefaultItemType, Window: window, Slice: list.GlobalSlice}, k: list.DefaultK, least: defaultMinCount}
 	var asked slice.Request
-	mistakes := parseParameters(raw, func(name, value string) error { return q.set(&asked, name, value) })
+	mistakes := parseParameters(raw, func(name, value string) error {
+		if err := known(name); err != nil {
+			return err
+		}
+		return q.set(&asked, name, value)
+	})
 	found, wrong := asked.Slice(s.kept, s.groups)
 	q.key.Slice = found.String()
 	for _, m := range wrong[:min(len(wrong), maxMistakes-len(mistakes))] {

@@ -27,6 +27,7 @@ func (s *Server) routes(topKMetrics *routeMetrics) http.Handler {
 	for _, path := range listPaths {
 		e.Match(read, path, topK)
 	}
+	e.Match(read, trendingRoute, s.measured(s.metrics.route(trendingRoute), s.trending))
 	e.Match(read, gradesRoute, s.measured(s.metrics.route(gradesRoute), s.grades))
 	e.Match(read, chartPath, s.measured(s.metrics.route(chartRoute), s.chart))
 	e.Match(read, "/healthz", s.measured(s.metrics.route("/healthz"), s.health))

@@ -31,6 +31,11 @@ func (s *Server) topK(c echo.Context, now time.Time) error {
 	if len(mistakes) > 0 {
 		return badRequest(mistakes)
 	}
+	return s.answerList(c, q, now)
+}
+
+// answerList answers with the list that is asked for: a published one, or one that is made now.
+func (s *Server) answerList(c echo.Context, q query, now time.Time) error {
 	lists := s.memory.load()
 	if lists == nil {
 		return unavailable("no list has been loaded from PostgreSQL yet; try again in a moment")

@@ -129,7 +129,7 @@ func (m *Maker) trend(ctx context.Context, wanted wishes, asOf time.Time) ([]*li
 		return nil, nil
 	}
 	done := m.metrics.step("trend")
-	lists, err := m.builder.Trends(ctx, asOf, wanted[trendsOf], storedItems)
+	lists, err := m.builder.Trends(ctx, asOf, wanted[trendsOf], true, storedItems)
 	switch {
 	case errors.Is(err, ErrNotFilled):
 		m.log.Info("no new lists of what trends yet", "reason", err)

@@ -18,9 +18,9 @@ import (
 const maxLanguages = 1000
 
 // Trends makes the lists of items that trend at until, a whole minute that is not after the horizon: one of every union wanted of an item
-// type, and one of all views of each type, of at most stored items each. Items are in the order of their scores (list.Trend); a list is
+// type, and, if everything is asked for, one of all views of each type, of at most stored items each. Items are in the order of their scores (list.Trend); a list is
 // certified when every item of its slices is known.
-func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string][]Union, stored int) ([]*list.List, error) {
+func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string][]Union, everything bool, stored int) ([]*list.List, error) {
 	m, err := b.trendMoment(ctx, until)
 	if err != nil {
 		return nil, err
@@ -28,13 +28,15 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 	if err := b.repeats(ctx, m); err != nil {
 		return nil, err
 	}
-	everything := Union{Name: list.GlobalSlice}
-	if everything.Members, err = b.languages(ctx, m); err != nil {
-		return nil, err
-	}
 	all := map[string][]Union{}
-	for itemType := range m.landed {
-		all[itemType] = []Union{everything}
+	if everything {
+		languages, err := b.languages(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		for itemType := range m.landed {
+			all[itemType] = []Union{{Name: list.GlobalSlice, Members: languages}}
+		}
 	}
 	for itemType, unions := range wanted {
 		all[itemType] = append(all[itemType], unions...)
@@ -99,6 +101,7 @@ type trend struct {
 	id string
 	list.Trend
 	surplus uint64
+	total   uint64 // views of all items of its slice in that hour
 }
 
 // trends finds the items of a part's unions, one more than stored of each.
@@ -113,7 +116,7 @@ func (b *Builder) trends(ctx context.Context, m *moment, p *part, stored int, in
 		var key Key
 		one := trend{Trend: list.Trend{Floor: b.config.TrendFloor}}
 		err := rows.Scan(&key.ItemType, &key.Union, &one.id, &one.Score, &one.Velocity, &one.Novelty, &one.Fast, &one.Slow, &one.Views, &one.surplus,
-			&one.FirstSeen)
+			&one.FirstSeen, &one.total)
 		one.FirstSeen = one.FirstSeen.UTC()
 		if p.wanted[key] {
 			into[key] = append(into[key], one)
@@ -138,6 +141,10 @@ func (m *moment) trending(key Key, found []trend, late uint64, stored int) *list
 		made.Certified = made.Certified && one.surplus == 0
 		made.Items = append(made.Items, item)
 	}
+	if len(found) > 0 {
+		made.Total = found[0].total
+	}
+	made.Other = made.Cut(len(made.Items)).Other
 	if len(made.Items) == 0 {
 		made.Reason = fmt.Sprintf("no %s was viewed in the last hour", key.ItemType)
 	}

@@ -71,7 +71,7 @@ func ranked(found map[string]*parts, floor float64) (ids []string, scores []floa
 
 func (e *engine) trends(t *testing.T, c Config, stored int, unions ...Union) []*list.List {
 	t.Helper()
-	lists, err := NewBuilder(e.conn, c).Trends(context.Background(), noon, map[string][]Union{"video": unions}, stored)
+	lists, err := NewBuilder(e.conn, c).Trends(context.Background(), noon, map[string][]Union{"video": unions}, true, stored)
 	require.NoError(t, err)
 	require.Len(t, lists, len(unions)+1, "and one of all views")
 	return lists
@@ -93,6 +93,11 @@ func testTrends(t *testing.T, e *engine) {
 		require.NotEmpty(t, ids)
 		require.Len(t, l.Items, len(ids))
 		require.True(t, l.Certified)
+		total := uint64(0)
+		for _, p := range found {
+			total += p.views
+		}
+		require.Equal(t, total, l.Total)
 		for n, item := range l.Items {
 			p := found[item.ItemID]
 			require.InEpsilon(t, scores[n], item.Trend.Score, 1e-9, "position %d of %s", n+1, u.Name)

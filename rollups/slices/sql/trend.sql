@@ -6,13 +6,13 @@
 -- members, names: Array(String), of equal length: the slices, and the union that each is a part of; until (DateTime); floor: Float64, as in
 -- topk_trend_velocity; most: how many of a union.
 -- Rows: item_type, name of the union, item_id, score, velocity, novelty, fast, slow, views: of the last hour, surplus: what it may have more of
--- them, first_seen: start of the first minute or hour that holds it. Of a union, greatest score first.
+-- them, first_seen: start of the first minute or hour that holds it, total: views of all items in the last hour. Of a union, greatest score first.
 SELECT item_type, name, item_id, topk_trend_score(fast, slow, {floor:Float64}, views, age) AS score,
-       topk_trend_velocity(fast, slow, {floor:Float64}) AS velocity, topk_trend_novelty(age) AS novelty, fast, slow, views, surplus, first_seen
+       topk_trend_velocity(fast, slow, {floor:Float64}) AS velocity, topk_trend_novelty(age) AS novelty, fast, slow, views, surplus, first_seen, total
 FROM
 (
     SELECT item_type, name, item_id, i.fast AS fast, i.slow_over + u.slow_floor AS slow, i.views AS views,
-           toUInt64(i.views_over + toInt64(u.views_floor) - toInt64(i.views)) AS surplus, i.first_seen AS first_seen,
+           toUInt64(i.views_over + toInt64(u.views_floor) - toInt64(i.views)) AS surplus, i.first_seen AS first_seen, u.total AS total,
            dateDiff('second', first_seen, {until:DateTime('UTC')}) AS age
     FROM
     (
@@ -45,17 +45,18 @@ FROM
     INNER JOIN
     (
         SELECT item_type, name, sum(least_count * exp2(-dateDiff('second', at, {until:DateTime('UTC')}) / 86400)) AS slow_floor,
-               sumIf(least_count, is_minute AND at >= {until:DateTime('UTC')} - 3600) AS views_floor
+               sumIf(least_count, is_minute AND at >= {until:DateTime('UTC')} - 3600) AS views_floor,
+               sumIf(views, is_minute AND at >= {until:DateTime('UTC')} - 3600) AS total
         FROM
         (
             SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, minute AS at, true AS is_minute,
-                   m.floor AS least_count
+                   m.floor AS least_count, m.views AS views
             FROM topk.slice_minutes AS m
             WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)}
               AND (minute, version) IN arrayZip({minutes:Array(DateTime('UTC'))}, {versions:Array(UInt64)})
             LIMIT 1 BY item_type, slice, minute
             UNION ALL
-            SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, bucket, false, h.floor
+            SELECT item_type, transform(toString(slice), {members:Array(String)}, {names:Array(String)}, '') AS name, bucket, false, h.floor, h.views
             FROM topk.slice_heads AS h
             WHERE item_type IN {types:Array(String)} AND slice IN {members:Array(String)} AND part = 'hour'
               AND (bucket, version) IN arrayZip({buckets:Array(DateTime('UTC'))}, {part_versions:Array(UInt64)})
