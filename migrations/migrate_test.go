@@ -19,7 +19,7 @@ func TestUpDownUpLeavesTheSameSchema(t *testing.T) {
 	d := deploy(t, "")
 	require.Contains(t, d.migrate(t, "status"), "no version of")
 
-	require.Contains(t, d.migrate(t, "up"), "applied 18 functions, 54 steps in ClickHouse, 6 in PostgreSQL")
+	require.Contains(t, d.migrate(t, "up"), "applied 18 functions, 59 steps in ClickHouse, 6 in PostgreSQL")
 	first := d.schema(t)
 	require.NotRegexp(t, `(?m)^column .* comment$`, d.postgresSchema(t), "every column has a comment")
 	golden(t, "testdata/clickhouse.golden.sql", d.clickhouseSchema(t))
@@ -125,10 +125,10 @@ func TestDirtyVersionIsRepairedByWhatExists(t *testing.T) {
 	d := deploy(t, "")
 	d.migrate(t, "up")
 	for name, leave := range map[string][]string{
-		"up, before its statement":   {"DROP TABLE topk.slice_heads SYNC", "INSERT INTO topk.schema_migrations VALUES (54, 1, %d)"},
-		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (54, 1, %d)"},
-		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (53, 1, %d)"},
-		"down, after its statement":  {"DROP TABLE topk.slice_heads SYNC", "INSERT INTO topk.schema_migrations VALUES (53, 1, %d)"},
+		"up, before its statement":   {"DROP VIEW topk.viewers_minute_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (59, 1, %d)"},
+		"up, after its statement":    {"INSERT INTO topk.schema_migrations VALUES (59, 1, %d)"},
+		"down, before its statement": {"INSERT INTO topk.schema_migrations VALUES (58, 1, %d)"},
+		"down, after its statement":  {"DROP VIEW topk.viewers_minute_mv SYNC", "INSERT INTO topk.schema_migrations VALUES (58, 1, %d)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, statement := range leave {

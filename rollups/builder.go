@@ -13,6 +13,7 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/list"
+	"topk/rollups/viewers"
 )
 
 const (
@@ -40,6 +41,7 @@ const (
 	stepDuplicates = "duplicates"
 	stepVerify     = "verify"
 	stepEstimate   = "estimate"
+	stepViewers    = "viewers"
 )
 
 // BuilderConfig bounds what one build may cost.
@@ -59,6 +61,7 @@ type Builder struct {
 	seconds    *seconds
 	duplicates *duplicates
 	keptSince  time.Time // older counts have been dropped
+	viewers    *viewers.Filter
 
 	types      []string  // last seen
 	typesAsked time.Time // when, on the wall clock
@@ -73,6 +76,9 @@ func NewBuilder(conn driver.Conn, config BuilderConfig, log *slog.Logger, timing
 	return &Builder{conn: conn, config: config, log: log, timing: timing, minutes: map[time.Time]minuteMark{},
 		seconds: newSeconds(), duplicates: newDuplicates(conn, config.DuplicateRows)}
 }
+
+// Screen has items with too few viewers left out; nil leaves none out.
+func (b *Builder) Screen(f *viewers.Filter) { b.viewers = f }
 
 // KeptSince tells the builder that older counts may have been dropped.
 func (b *Builder) KeptSince(t time.Time) { b.keptSince = t }
@@ -103,7 +109,7 @@ func (b *Builder) Build(ctx context.Context, window list.Window, asOf time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return b.assemble(q, found), nil
+	return b.assemble(ctx, q, found), nil
 }
 
 // answer finds out all that the lists of a question need. widen may add items to those that are to be counted; it may be nil.
@@ -248,16 +254,24 @@ func (c counts) step() string {
 }
 
 // assemble orders what was counted.
-func (b *Builder) assemble(q question, found answers) []*list.List {
+func (b *Builder) assemble(ctx context.Context, q question, found answers) []*list.List {
 	lists := make([]*list.List, 0, len(q.types))
-	for _, itemType := range q.types {
+	lots := make([]*viewers.Lot, len(q.types))
+	for i, itemType := range q.types {
+		lots[i] = &viewers.Lot{ItemType: itemType, Items: found.counted.counts[itemType], Stored: list.StoredItems}
+	}
+	began := time.Now()
+	b.viewers.Screen(ctx, viewers.Window{Name: q.window.Name, From: q.from, AsOf: q.asOf}, lots...)
+	b.took(q, stepViewers, began)
+	for i, itemType := range q.types {
 		l := &list.List{ItemType: itemType, Window: q.window.Name, Slice: list.GlobalSlice, From: q.from, AsOf: q.asOf,
 			Method: found.counted.method, Total: found.counted.totals[itemType], Partial: []string{}, MaxOvercount: found.repeats[itemType]}
 		l.Floor = found.late[itemType]
 		if n := found.named[itemType]; n != nil {
 			l.Floor += n.unseen
 		}
-		l.Fill(found.counted.counts[itemType], found.repeats[itemType], list.StoredItems)
+		l.Fill(lots[i].Items, found.repeats[itemType], list.StoredItems)
+		b.viewers.Mark(l, lots[i])
 		if !l.Certified {
 			b.deep = deepBuilds
 		}

@@ -14,6 +14,7 @@ import (
 	"topk/rollups/grades"
 	"topk/rollups/recount"
 	"topk/rollups/slices"
+	"topk/rollups/viewers"
 )
 
 // Clocks: whether lists follow events as they happen, or recorded ones.
@@ -43,6 +44,7 @@ type Config struct {
 	Grades          grades.Config            // how long lists are kept for it, and what became of them
 	Charts          charts.Config            // which day charts are made
 	Slices          slices.Config            // which lists of slices are made
+	Viewers         viewers.Config           // how many viewers an item needs
 }
 
 // DefaultConfig has the endpoints of `topk dev`.
@@ -67,6 +69,7 @@ func DefaultConfig() Config {
 		Grades:       grades.DefaultConfig(),
 		Charts:       charts.DefaultConfig(),
 		Slices:       slices.DefaultConfig(),
+		Viewers:      viewers.DefaultConfig(),
 	}
 }
 
@@ -136,7 +139,7 @@ func (c Config) Validate() error {
 	if c.KeepSketches < c.KeepCounts || c.KeepEvents < c.KeepCounts {
 		wrong("keep-sketches and keep-events: %s and %s must not be shorter than keep-counts, %s", c.KeepSketches, c.KeepEvents, c.KeepCounts)
 	}
-	for _, err := range []error{c.Recount.Validate(c.KeepEvents), c.Grades.Validate(), c.Slices.Validate()} {
+	for _, err := range []error{c.Recount.Validate(c.KeepEvents), c.Grades.Validate(), c.Slices.Validate(), c.Viewers.Validate()} {
 		if err != nil {
 			mistakes = append(mistakes, err)
 		}

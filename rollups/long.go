@@ -12,6 +12,7 @@ import (
 	"topk/internal/clickhouse"
 	"topk/internal/list"
 	"topk/rollups/recount"
+	"topk/rollups/viewers"
 )
 
 // longName is of the long windows together, in metrics and logs.
@@ -219,7 +220,7 @@ func (l *Long) stitch(ctx context.Context, windows []stitched, start, asOf time.
 	var lists []*list.List
 	for _, w := range windows {
 		for _, itemType := range types {
-			made, err := w.list(ctx, itemType, asOf, found)
+			made, err := w.list(ctx, itemType, asOf, found, l.open.viewers)
 			if err != nil {
 				return nil, err
 			}
@@ -284,7 +285,7 @@ func (top *baseTop) enough(n *nomination) uint64 {
 
 // list stitches one list together. An item that is not counted here has no more than the floor: not in the exact part and not named,
 // it has both floors at most; what is dropped on the way raises the floor to what it may have.
-func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, found answers) (*list.List, error) {
+func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, found answers, filter *viewers.Filter) (*list.List, error) {
 	top, n := w.base.types[itemType], found.named[itemType]
 	made := &list.List{ItemType: itemType, Window: w.window.Name, Slice: list.GlobalSlice, From: w.from(), AsOf: asOf,
 		ExactUntil: w.base.cover.Exact(), Method: found.counted.method, Revised: w.base.cover.Revised, Partial: []string{},
@@ -330,7 +331,10 @@ func (w stitched) list(ctx context.Context, itemType string, asOf time.Time, fou
 		}
 	}
 	made.Floor += found.late[itemType]
-	made.Fill(counted, 0, list.StoredItems)
+	lot := &viewers.Lot{ItemType: itemType, Items: counted, Stored: list.StoredItems}
+	filter.Screen(ctx, viewers.Window{Name: made.Window, From: made.From, AsOf: asOf}, lot)
+	made.Fill(lot.Items, 0, list.StoredItems)
+	filter.Mark(made, lot)
 	w.base.next.Widen(made)
 	return made, nil
 }

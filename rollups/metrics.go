@@ -23,6 +23,7 @@ type metrics struct {
 	certified   *prometheus.GaugeVec
 	overcount   *prometheus.GaugeVec
 	floor       *prometheus.GaugeVec
+	hidden      *prometheus.GaugeVec
 	items       *prometheus.GaugeVec
 	listAsOf    *prometheus.GaugeVec
 	compactions prometheus.Counter
@@ -60,6 +61,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		estimated:   counters("estimated_total", "Lists whose counts came from sketches."),
 		certified:   gauges("certified", "1 when it is proven of the newest list that no other item belongs in it."),
 		overcount:   gauges("max_overcount", "How far a count of the newest list may exceed the truth."),
+		hidden:      gauges("hidden_items", "Items left out of the newest list for having too few viewers."),
 		floor:       gauges("floor", "No item outside the newest list has more views."),
 		items:       gauges("items", "Items stored of the newest list."),
 		listAsOf:    gauges("list_as_of_seconds", "Event time up to which the newest list counts, in seconds since 1970."),
@@ -96,13 +98,14 @@ func (m *metrics) list(l *list.List) {
 	m.certified.WithLabelValues(l.ItemType, l.Window).Set(certified)
 	m.overcount.WithLabelValues(l.ItemType, l.Window).Set(float64(l.MaxOvercount))
 	m.floor.WithLabelValues(l.ItemType, l.Window).Set(float64(l.Floor))
+	m.hidden.WithLabelValues(l.ItemType, l.Window).Set(float64(l.Hidden))
 	m.items.WithLabelValues(l.ItemType, l.Window).Set(float64(len(l.Items)))
 	m.listAsOf.WithLabelValues(l.ItemType, l.Window).Set(float64(l.AsOf.Unix()))
 }
 
 // ofLists are the gauges that name an item type.
 func (m *metrics) ofLists() []*prometheus.GaugeVec {
-	return []*prometheus.GaugeVec{m.certified, m.overcount, m.floor, m.items, m.listAsOf}
+	return []*prometheus.GaugeVec{m.certified, m.overcount, m.floor, m.hidden, m.items, m.listAsOf}
 }
 
 // forget drops what is told of an item type's lists of a window.

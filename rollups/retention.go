@@ -65,6 +65,7 @@ func (c Config) keeps() []kept {
 		{"counts_second", c.KeepCounts}, {"counts_minute", c.KeepCounts}, {"landed", c.KeepCounts},
 		{"event_identities", c.KeepCounts}, {"topk_10s", c.KeepCounts},
 		{"topk_10s_combined", c.KeepCounts}, {"cms_minute", c.KeepCounts}, {"topk_minute", c.KeepSketches}, {"cms_hour", c.KeepEvents},
+		{"viewers_minute", c.KeepCounts}, {"viewers_hour", c.Viewers.KeepHours()},
 	}
 }
 

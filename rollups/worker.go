@@ -22,6 +22,7 @@ import (
 	"topk/rollups/recount"
 	"topk/rollups/slices"
 	"topk/rollups/store"
+	"topk/rollups/viewers"
 )
 
 const (
@@ -53,6 +54,7 @@ type Worker struct {
 	charts    *charts.Maker
 	charted   charted
 	slices    *slices.Maker
+	viewers   *viewers.Filter
 	gatherer  prometheus.Gatherer
 }
 
@@ -72,11 +74,15 @@ func New(config Config, log *slog.Logger, registry *prometheus.Registry) (*Worke
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	return &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
+	config.Viewers.KeepEvents = config.KeepEvents
+	w := &Worker{config: config, conn: conn, consumers: consumers, log: log, metrics: newMetrics(registry), gatherer: registry,
 		exact:  recount.New(conn, config.Recount, log, registry),
 		grader: grades.New(conn, config.Grades, list.Windows, log, grades.NewMetrics(registry)), made: newMade(),
-		charts: charts.New(conn, config.Charts, log, registry),
-		slices: slices.NewMaker(conn, config.Slices, log, registry)}, nil
+		charts:  charts.New(conn, config.Charts, log, registry),
+		slices:  slices.NewMaker(conn, config.Slices, log, registry),
+		viewers: viewers.New(conn, config.Viewers, log, registry)}
+	w.slices.Screen(w.viewers)
+	return w, nil
 }
 
 // Run works until ctx ends. Engines that are away are waited for: the last good lists stay.
@@ -163,6 +169,7 @@ func (w *Worker) lead(ctx context.Context, l *leader) {
 	defer w.metrics.leading.Set(0)
 	defer w.metrics.forgetAll()
 	defer l.release()
+	w.viewers.Lead()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return l.hold(ctx, func() { w.elected.Store(time.Now().UnixNano()) }) })
 	for _, p := range w.publishers(l) {
@@ -196,6 +203,7 @@ func (w *Worker) publishers(l *leader) []*publisher {
 	all := make([]*publisher, 0, len(list.Live)+1)
 	for _, window := range list.Live {
 		builder := NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step)
+		builder.Screen(w.viewers)
 		all = append(all, &publisher{name: window.Name, windows: []list.Window{window},
 			schedule: newSchedule(w.config.Every[window.Name], grade.Period(window.Name), w.config.Clock),
 			build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
@@ -208,6 +216,7 @@ func (w *Worker) publishers(l *leader) []*publisher {
 			}})
 	}
 	long := NewLong(w.conn, NewBuilder(w.conn, w.config.Builder, w.log, w.metrics.step), w.config.Recount.KeepVersions)
+	long.open.Screen(w.viewers)
 	all = append(all, &publisher{name: longName, windows: list.Long,
 		build: func(ctx context.Context, asOf time.Time) ([]*list.List, error) {
 			long.open.KeptSince(w.keptSince(asOf))

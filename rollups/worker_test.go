@@ -38,11 +38,14 @@ func (e *engines) heartbeat(t *testing.T, mark time.Time, partitions, present in
 }
 
 // startWorker runs a worker until the test ends, or stop is called.
-func (e *engines) startWorker(t *testing.T, listen string) (w *Worker, stop func()) {
+func (e *engines) startWorker(t *testing.T, listen string, change ...func(*Config)) (w *Worker, stop func()) {
 	t.Helper()
 	config := DefaultConfig()
 	config.ClickHouse, config.Postgres, config.Listen, config.Clock = e.DSN, e.postgres, listen, ClockEvent
 	config.Brokers = []string{e.kafka}
+	for _, f := range change {
+		f(&config)
+	}
 	w, err := New(config, quiet(), prometheus.NewRegistry())
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())

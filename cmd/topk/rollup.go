@@ -57,6 +57,8 @@ func rollupCommand() *cobra.Command {
 	flags.DurationVar(&config.EverySlices, "every-slices", config.EverySlices, "least time between two rounds of lists of slices, which end at whole minutes")
 	flags.DurationVar(&config.Slices.EveryTrend, "every-trend", config.Slices.EveryTrend, "least time between two lists of items that trend, in event time")
 	flags.Float64Var(&config.Slices.TrendFloor, "trend-floor", config.Slices.TrendFloor, "views an hour that are not told from a rise")
+	flags.IntVar(&config.Viewers.Min, "min-viewers", config.Viewers.Min,
+		"viewers that an item needs in a list's window; 0 leaves nothing out. Needs events with a viewer: those without are one viewer together")
 	every, keep := map[string]*time.Duration{}, map[string]*time.Duration{}
 	for _, w := range list.Live {
 		every[w.Name] = flags.Duration("every-"+w.Name, config.Every[w.Name], "least time between two builds of "+w.Name)

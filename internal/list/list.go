@@ -37,8 +37,12 @@ type List struct {
 	Stale        bool       `json:"stale"`
 	Precomputed  *bool      `json:"precomputed,omitempty"` // said by the API: published, and not made because it was asked for
 	Partial      []string   `json:"partial"`               // hours before ExactUntil for which events came that are not counted yet
-	Reason       string     `json:"reason,omitempty"`      // why Items is empty
-	Items        []Item     `json:"items"`
+	// MinViewers is how many viewers an item needs in the window, and Hidden how many items are left out for having fewer that would be
+	// among the StoredItems. What the list says of items outside it, it says of those that are not left out. Both are 0 while none is asked for.
+	MinViewers int    `json:"min_viewers,omitempty"`
+	Hidden     int    `json:"hidden,omitempty"`
+	Reason     string `json:"reason,omitempty"` // why Items is empty
+	Items      []Item `json:"items"`
 }
 
 // Item is one position of a list.

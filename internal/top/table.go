@@ -96,6 +96,9 @@ func header(l *list.List, now time.Time) []string {
 	if l.ExactUntil != nil {
 		lines = append(lines, "exact_until "+l.ExactUntil.Format(time.RFC3339))
 	}
+	if l.MinViewers > 0 {
+		lines = append(lines, fmt.Sprintf("min_viewers %d, hidden %d", l.MinViewers, l.Hidden))
+	}
 	if len(l.Partial) > 0 { // last, as it may be long
 		lines = append(lines, "PARTIAL: late events are not counted yet in the hours of "+strings.Join(l.Partial, ", "))
 	}

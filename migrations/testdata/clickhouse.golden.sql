@@ -1526,3 +1526,91 @@ WHERE toStartOfDay(hour) NOT IN (
     WHERE holds
 )
 
+CREATE TABLE topk.viewers_hour
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `hour` DateTime('UTC') COMMENT 'start of the hour of event time',
+    `viewers` AggregateFunction(uniqCombined(12), String) COMMENT 'as in viewers_minute'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toDate(hour)
+ORDER BY (item_type, item_id, hour)
+SETTINGS index_granularity = 128
+COMMENT 'viewers of watched items by hour'
+
+CREATE MATERIALIZED VIEW topk.viewers_hour_mv TO topk.viewers_hour
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `hour` DateTime('UTC'),
+    `viewers` AggregateFunction(uniqCombined(12), String)
+)
+AS SELECT
+    item_type,
+    item_id,
+    toStartOfHour(minute) AS hour,
+    uniqCombinedMergeState(12)(m.viewers) AS viewers
+FROM topk.viewers_minute AS m
+GROUP BY
+    item_type,
+    item_id,
+    hour
+
+CREATE TABLE topk.viewers_minute
+(
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `minute` DateTime('UTC') COMMENT 'start of the minute of event time',
+    `viewers` AggregateFunction(uniqCombined(12), String) COMMENT 'distinct viewers, exact while they are few, within 1.6 % else'
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toStartOfHour(minute)
+ORDER BY (item_type, item_id, minute)
+SETTINGS index_granularity = 128
+COMMENT 'viewers of watched items by minute'
+
+CREATE MATERIALIZED VIEW topk.viewers_minute_mv TO topk.viewers_minute
+(
+    `item_type` LowCardinality(String),
+    `item_id` String,
+    `minute` DateTime('UTC'),
+    `viewers` AggregateFunction(uniqCombined(12), String)
+)
+AS SELECT
+    item_type,
+    item_id,
+    toStartOfMinute(toDateTime(event_time, 'UTC')) AS minute,
+    uniqCombinedState(12)(viewer) AS viewers
+FROM topk.events
+WHERE empty(flags) AND ((item_type, item_id) IN (
+    SELECT
+        item_type,
+        item_id
+    FROM topk.watched_items
+    WHERE version IN (
+        SELECT max(version)
+        FROM topk.watched_items
+    )
+))
+GROUP BY
+    item_type,
+    item_id,
+    minute
+
+CREATE TABLE topk.watched_items
+(
+    `version` UInt64 COMMENT 'epoch microseconds when the version was begun',
+    `item_type` LowCardinality(String) COMMENT 'video, hashtag, ...',
+    `item_id` String COMMENT 'opaque bytes, compared exactly',
+    `minutes_since` DateTime('UTC') DEFAULT toDateTime(4294967295, 'UTC') COMMENT 'viewers_minute holds all its viewers from then on, the least of its rows counts',
+    `hours_since` DateTime('UTC') DEFAULT toDateTime(4294967295, 'UTC') COMMENT 'the same of viewers_hour',
+    `made` DateTime('UTC') DEFAULT now() COMMENT 'wall clock of ClickHouse'
+)
+ENGINE = MergeTree
+PARTITION BY toStartOfTenMinutes(made)
+ORDER BY (version, item_type, item_id)
+TTL made + toIntervalHour(1)
+SETTINGS ttl_only_drop_parts = 1, index_granularity = 8192
+COMMENT 'items whose viewers are counted'
+

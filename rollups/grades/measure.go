@@ -60,15 +60,17 @@ func measure(l *list.List, t truth) *grade.Measures {
 		views := t.counts[item.ItemID]
 		m.Overcount = max(m.Overcount, item.Count-min(views, item.Count))
 		if i < measuredTop {
-			m.Displacement = max(m.Displacement, displaced(uint64(i+1), views, t))
+			d := displaced(uint64(i+1), views, t)
+			m.Displacement = max(m.Displacement, d-min(d, uint64(l.Hidden)))
 		}
 	}
 	return m
 }
 
-// right counts the first k positions that are in the exact top k.
+// right counts the first k positions that are in the exact top k. Those that were left out for too few viewers are in that as well, wherever
+// they would be: so many places more are right.
 func right(l *list.List, t truth, k int) (n int) {
-	least := t.least(k)
+	least := t.least(k + l.Hidden)
 	for _, item := range l.Items[:min(k, len(l.Items))] {
 		if views := t.counts[item.ItemID]; views > 0 && views >= least {
 			n++
@@ -81,7 +83,11 @@ func recall(l *list.List, t truth, k int) float64 {
 	if len(t.levels) == 0 {
 		return 1
 	}
-	return float64(right(l, t, k)) / float64(min(uint64(k), t.items()))
+	of := min(uint64(k), t.items())
+	if l.MinViewers > 0 && len(l.Items) > 0 {
+		of = min(of, uint64(len(l.Items))) // how many others have enough viewers, nobody knows
+	}
+	return float64(right(l, t, k)) / float64(of)
 }
 
 func shared(l *list.List, t truth, k int) float64 {

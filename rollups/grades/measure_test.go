@@ -121,3 +121,28 @@ func TestEveryPositionIsHeldToTheBound(t *testing.T) {
 	require.False(t, compare(7, rows).BoundExceeded())
 	require.Equal(t, 1.0, m.Recall1000)
 }
+
+// Items that a list leaves out for too few viewers are in the exact top, and are no fault of the list.
+func TestItemsLeftOutAreNoFault(t *testing.T) {
+	rows := equal(50, 1000, 1)
+	l := &list.List{Window: "1h", MinViewers: 10, Hidden: 3}
+	exact := truth{counts: map[string]uint64{}}
+	views := []uint64{9000, 8000, 7000}
+	for n := range uint64(5000) {
+		views = append(views, 1+n%9) // too few views to have enough viewers
+	}
+	for i, r := range rows {
+		id := fmt.Sprint("i", i)
+		l.Items = append(l.Items, list.Item{Position: i + 1, ItemID: id, Count: r.count})
+		exact.counts[id] = r.exact
+		views = append(views, r.exact)
+	}
+	exact.levels = levelsOf(views)
+	m := measure(l, exact)
+	require.Equal(t, []float64{1, 1}, []float64{m.Recall100, m.Recall1000})
+	require.Zero(t, m.Displacement)
+	l.MinViewers, l.Hidden = 0, 0
+	m = measure(l, exact)
+	require.Less(t, m.Recall100, 0.6)
+	require.Equal(t, uint64(3), m.Displacement)
+}

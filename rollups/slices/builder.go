@@ -11,6 +11,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"topk/internal/list"
+	"topk/rollups/viewers"
 )
 
 // ErrNotFilled says that a minute or a closed hour of the window has not been filled yet.
@@ -24,14 +25,18 @@ const leastLoose = 2
 
 // Builder makes lists of slices and unions. It publishes nothing, holds nothing between two builds, and is safe for concurrent use.
 type Builder struct {
-	conn   driver.Conn
-	config Config
+	conn    driver.Conn
+	config  Config
+	viewers *viewers.Filter
 }
 
 // NewBuilder returns a builder on a connection.
 func NewBuilder(conn driver.Conn, config Config) *Builder {
 	return &Builder{conn: conn, config: config}
 }
+
+// Screen has items with too few viewers, over all slices, left out; nil leaves none out.
+func (b *Builder) Screen(f *viewers.Filter) { b.viewers = f }
 
 // busy is a slice, and the views of all its items.
 type busy struct {
@@ -83,7 +88,7 @@ func (b *Builder) Build(ctx context.Context, window list.Window, until time.Time
 	parts := together(wanted)
 	for n, part := range parts {
 		m.partsLeft = len(parts) - n
-		if err := b.count(ctx, m, part, stored, max(b.config.Loose/max(unions, 1), leastLoose), found); err != nil {
+		if err := b.count(ctx, m, part, b.named(stored), max(b.config.Loose/max(unions, 1), leastLoose), found); err != nil {
 			return nil, err
 		}
 	}
@@ -92,18 +97,39 @@ func (b *Builder) Build(ctx context.Context, window list.Window, until time.Time
 	if err != nil {
 		return nil, err
 	}
+	lots := b.screen(ctx, m, found, stored)
 	made := &Made{named: map[Key][]string{}, members: map[string][]string{}}
 	for _, itemType := range slices.Sorted(maps.Keys(wanted)) {
 		for _, u := range wanted[itemType] {
 			key := Key{itemType, u.Name}
 			made.members[u.Name] = u.Members
-			made.Lists = append(made.Lists, m.list(key, found[key], late[itemType], stored))
+			l := m.list(key, found[key], late[itemType], stored)
+			made.Lists = append(made.Lists, l)
 			if c := found[key]; c != nil {
+				b.viewers.Mark(l, lots[key])
 				made.named[key] = c.named
 			}
 		}
 	}
 	return made, nil
+}
+
+// named is how many items of a slice are looked at for a list: twice as many where some may be left out.
+func (b *Builder) named(stored int) int {
+	if b.viewers == nil {
+		return stored
+	}
+	return 2 * stored
+}
+
+// screen leaves items out of what was found.
+func (b *Builder) screen(ctx context.Context, m *moment, found map[Key]*counted, stored int) map[Key]*viewers.Lot {
+	lots := make(map[Key]*viewers.Lot, len(found))
+	for key, c := range found {
+		lots[key] = &viewers.Lot{ItemType: key.ItemType, Items: c.items, Stored: stored}
+	}
+	b.viewers.Screen(ctx, viewers.Window{Name: m.window.Name, From: m.from, AsOf: m.until}, slices.Collect(maps.Values(lots))...)
+	return lots
 }
 
 // part is unions that one question can be about: no slice is in two of them.

@@ -14,6 +14,7 @@ import (
 
 	"topk/internal/list"
 	"topk/rollups/store"
+	"topk/rollups/viewers"
 )
 
 const (
@@ -45,6 +46,9 @@ func NewMaker(conn driver.Conn, config Config, log *slog.Logger, registry promet
 	return &Maker{config: config, log: log, metrics: newMetrics(registry), filler: NewFiller(conn, config), builder: NewBuilder(conn, config),
 		wanted: map[Key]time.Time{}}
 }
+
+// Screen has items with too few viewers left out; nil leaves none out.
+func (m *Maker) Screen(f *viewers.Filter) { m.builder.Screen(f) }
 
 // Round makes the lists that end at asOf, a whole minute before which every event is there, and publishes them. kept fails when what was
 // counted since a time may have been dropped meanwhile: then nothing is published. A window of which minutes are still to be filled has no

@@ -22,6 +22,7 @@ type metrics struct {
 	asked       prometheus.Gauge
 	lists       *prometheus.GaugeVec
 	certified   *prometheus.GaugeVec
+	hidden      *prometheus.GaugeVec
 	asOf        *prometheus.GaugeVec
 	steps       *prometheus.HistogramVec
 }
@@ -43,6 +44,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		asked:       f.NewGauge(prometheus.GaugeOpts{Name: "topk_slices_asked", Help: "Lists that are made because somebody asks for them."}),
 		lists:       gauges("lists", "Lists of slices made in the last round."),
 		certified:   gauges("certified_lists", "Those of them whose first 100 positions are proven: no other item belongs in them."),
+		hidden:      gauges("hidden_items", "Items left out of them for having too few viewers, in each list by itself."),
 		asOf:        gauges("as_of_seconds", "Event time up to which the newest lists of slices count, in seconds since 1970."),
 		steps: f.NewHistogramVec(prometheus.HistogramOpts{Name: "topk_slices_step_seconds", Help: "Time of each step of a round.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14)}, []string{"step"}),
@@ -57,13 +59,15 @@ func (m *metrics) step(name string) func() {
 
 // made tells of the lists of a window.
 func (m *metrics) made(window string, lists []*list.List) {
-	certified := 0
+	certified, hidden := 0, 0
 	for _, l := range lists {
 		if l.CertifiedTo(certifiedTo) {
 			certified++
 		}
+		hidden += l.Hidden
 		m.asOf.WithLabelValues(window).Set(float64(l.AsOf.Unix()))
 	}
 	m.lists.WithLabelValues(window).Set(float64(len(lists)))
 	m.certified.WithLabelValues(window).Set(float64(certified))
+	m.hidden.WithLabelValues(window).Set(float64(hidden))
 }

@@ -1,0 +1,1 @@
+DROP TABLE topk.watched_items SYNC

@@ -1,0 +1,1 @@
+DROP TABLE topk.viewers_minute SYNC

@@ -1,0 +1,1 @@
+DROP VIEW topk.viewers_hour_mv SYNC
