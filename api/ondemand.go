@@ -25,9 +25,11 @@ const (
 	// maxDemandWaiting more may wait for them, each demandWait at the most: then the client had better come again.
 	maxDemandWaiting = 200
 	demandWait       = 2 * time.Second
-	// demandLimit is what one may take, and demandCounting what it may take to count items that are not known yet.
-	demandLimit    = 5 * time.Second
-	demandCounting = 250 * time.Millisecond
+	// demandLimit is what one may take.
+	demandLimit = 5 * time.Second
+	// demandCounts is when no more items are counted that the minutes leave open: within a second there should be an answer. The list is
+	// then shorter, and as true.
+	demandCounts = 250 * time.Millisecond
 	// demandItems of a list are made: as many as can be asked for.
 	demandItems = list.MaxK
 	// maxAbsent bounds the lists that stand for unknown slices: one an item type and window.
@@ -52,9 +54,16 @@ type onDemand struct {
 	cache    *demandCache
 	absent   *lru[demandKey, *absence]
 	building singleflight.Group
+	unfilled *lru[string, *unfilled] // by window
 	slots    chan struct{}
 	waiting  atomic.Int64
 	failing  atomic.Bool
+}
+
+// unfilled is a window of which a minute was still to be filled, when that was found out.
+type unfilled struct {
+	at  time.Time
+	err error
 }
 
 // newOnDemand does no I/O.
@@ -64,10 +73,11 @@ func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheu
 		return nil, err
 	}
 	config := slices.DefaultConfig()
-	config.Kept, config.Budget, config.CountBudget, config.Hasty = kept, demandLimit, demandCounting, true
+	config.Kept, config.Budget, config.CountBudget, config.Hasty = kept, demandLimit, demandCounts, true
 	d := &onDemand{conn: conn, builder: slices.NewBuilder(conn, config), staleAfter: c.StaleAfter, log: log, metrics: m, now: now,
 		known: &known{conn: conn}, cache: newDemandCache(), absent: newLRU[demandKey, *absence](maxAbsent, maxAbsentBytes),
-		slots: make(chan struct{}, demandBuilds)}
+		unfilled: newLRU[string, *unfilled](len(list.Windows), maxAbsentBytes),
+		slots:    make(chan struct{}, demandBuilds)}
 	d.horizon = &horizon{now: now, read: func(ctx context.Context) (time.Time, error) {
 		return slices.ReadHorizon(clickhouse.Patient(ctx), conn, config)
 	}}
@@ -140,6 +150,9 @@ func (d *onDemand) make(ctx context.Context, key demandKey) (*demanded, error) {
 	if err != nil {
 		return nil, err
 	}
+	if missing := d.unfilled.get(key.Window); missing != nil && d.now().Sub(missing.at) < horizonEvery {
+		return nil, missing.err
+	}
 	union := slices.Union{Name: key.Slice, Members: s.Parts()}
 	until, err := d.horizon.get(ctx)
 	if err != nil {
@@ -184,6 +197,7 @@ func (d *onDemand) build(ctx context.Context, itemType string, window list.Windo
 	switch {
 	case errors.Is(err, slices.ErrNotFilled):
 		d.metrics.builds.WithLabelValues(builtNotFilled).Inc()
+		d.unfilled.put(window.Name, &unfilled{d.now(), err}, 0) // it is so of every slice
 		return nil, err
 	case err == nil && len(lists) != 1:
 		err = fmt.Errorf("%d lists were made of one slice", len(lists))

@@ -42,7 +42,7 @@ type minutes struct {
 	views    []view
 }
 
-func startMinutes(t *testing.T) *minutes {
+func startMinutes(t testing.TB) *minutes {
 	t.Helper()
 	m := &minutes{ClickHouse: enginetest.StartClickHouse(t, "")}
 	m.Query(t, "CREATE DATABASE topk")
@@ -88,10 +88,13 @@ func (m *minutes) land(t *testing.T, until time.Time, views ...view) {
 }
 
 // fill fills the minutes until a time.
-func (m *minutes) fill(t *testing.T, until time.Time) {
+func (m *minutes) fill(t testing.TB, until time.Time) {
 	t.Helper()
-	_, err := m.filler.Fill(context.Background(), until.Add(-time.Hour), until)
-	require.NoError(t, err)
+	for filled := 1; filled > 0; { // a round ends after some time
+		var err error
+		filled, err = m.filler.Fill(context.Background(), until.Add(-time.Hour), until)
+		require.NoError(t, err)
+	}
 }
 
 var (

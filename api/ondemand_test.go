@@ -26,7 +26,7 @@ type asking struct {
 }
 
 // startAsking starts an API over two engines. A list of all views is published, so that the item type is known.
-func startAsking(t *testing.T, db *database, m *minutes, change ...func(*Config)) *asking {
+func startAsking(t testing.TB, db *database, m *minutes, change ...func(*Config)) *asking {
 	t.Helper()
 	a := &asking{clock: &clock{}, db: db, minutes: m}
 	a.running = startAPI(t, func(c *Config) {
@@ -91,6 +91,7 @@ func TestOnDemand(t *testing.T) {
 		{"made-up slices", madeUpSlices},
 		{"an item comes late", comesLate},
 		{"too many at once", tooManyAtOnce},
+		{"a minute is not filled", notFilled},
 		{"ClickHouse is killed", clickHouseKilled}, // the last
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -460,4 +461,20 @@ func clickHouseKilled(t *testing.T, a *asking) {
 	other := startAsking(t, a.db, a.minutes)
 	require.Len(t, other.list("/v1/topk").Items, 100)
 	require.Equal(t, http.StatusServiceUnavailable, other.get(path).status)
+}
+
+// While a minute of the window is not filled, as after a start of the worker, the answer says so, and a crowd is not asked for.
+func notFilled(t *testing.T, a *asking) {
+	at := noon.Add(-2 * time.Minute)
+	a.minutes.Query(t, fmt.Sprintf("ALTER TABLE topk.filled_minutes DELETE WHERE minute = toDateTime(%d) AND item_type != '' SETTINGS mutations_sync = 1", at.Unix()))
+	require.NotEmpty(t, a.list("/v1/topk?country=DE&window=1m").Items)
+	for i := range 20 {
+		l := a.list(fmt.Sprintf("/v1/topk?country=DE&window=5m&k=%d", 1+i))
+		require.Empty(t, l.Items)
+		require.Contains(t, l.Reason, "a minute of the window is not filled")
+	}
+	require.LessOrEqual(t, a.builds(builtNotFilled), 4.0, "once a second")
+	a.minutes.fill(t, noon)
+	a.clock.pass(time.Second)
+	require.NotEmpty(t, a.list("/v1/topk?country=DE&window=5m").Items)
 }
