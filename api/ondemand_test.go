@@ -2,19 +2,14 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"topk/internal/list"
 )
 
 // asking is an API that makes lists on demand.
@@ -270,111 +265,6 @@ func moreThanPublished(t *testing.T, a *asking) {
 	require.True(t, *a.list("/v1/topk?country=IN&k=1000").Precomputed, "no more is known")
 }
 
-func entersWhatIsAskedFor(t *testing.T, a *asking) {
-	const asked = "/v1/topk?country=DE,FR"
-	a.list(asked)
-	a.list("/v1/topk?country=IT")
-	a.list("/v1/topk?country=DE,FR&window=5m")
-	a.clock.pass(askedWithin + time.Second)
-	a.list(asked) // not within ten minutes
-	for range 3 {
-		a.list("/v1/topk?category=made-up")
-	}
-	a.list("/v1/topk?language=hi")
-	a.list("/v1/topk?language=hi") // what is due now is written after all that came before
-	written := func(rows ...string) {
-		t.Helper()
-		require.Eventually(t, func() bool { return fmt.Sprint(a.asked()) == fmt.Sprint(rows) }, 10*time.Second, 20*time.Millisecond, "%v", rows)
-	}
-	written("video 1h language=hi")
-	a.list(asked)
-	written("video 1h country=DE|FR", "video 1h language=hi")
-	require.Equal(t, float64(2), a.metric(`topk_api_on_demand_asked_total{result="written"}`))
-
-	// Once a minute the row says that the list is still asked for.
-	a.db.exec("UPDATE asked_slices SET asked_at = '2026-01-01'")
-	refreshed := func(slice string) bool {
-		var found bool
-		conn := a.db.connect()
-		require.NoError(t, conn.QueryRow(context.Background(), "SELECT asked_at > '2026-01-01' FROM asked_slices WHERE slice = $1", slice).Scan(&found))
-		require.NoError(t, conn.Close(context.Background()))
-		return found
-	}
-	a.list(asked)
-	a.clock.pass(askedAgain)
-	a.list(asked)
-	require.Eventually(t, func() bool { return refreshed("country=DE|FR") }, 10*time.Second, 20*time.Millisecond)
-	require.False(t, refreshed("language=hi"))
-
-	// So it does once the list is published: over net/http and over the front, through versions of the list.
-	a.db.exec("UPDATE asked_slices SET asked_at = '2026-01-01'")
-	for _, slice := range []string{"country=DE|FR", "language=hi", "country=US"} {
-		l := sample("video", "1h", 3, 30)
-		l.Slice = slice
-		a.db.publish(l)
-	}
-	for _, path := range []string{asked, "/v1/topk?language=hi", "/v1/topk?country=US"} {
-		require.Eventually(t, func() bool { return *a.list(path).Precomputed }, 10*time.Second, 5*time.Millisecond)
-	}
-	l := sample("video", "1h", 3, 30)
-	l.Slice = "language=hi"
-	a.db.publish(l)
-	require.Eventually(t, func() bool { return refreshed("country=DE|FR") && refreshed("language=hi") }, 2*askedLook, 50*time.Millisecond)
-	require.Len(t, a.asked(), 2, "what is published anyway gets no row")
-}
-
-// Ten thousand made-up slices cost some builds, no memory, no row, and none of the lists that are asked for.
-func madeUpSlices(t *testing.T, a *asking) {
-	hot := []string{"/v1/topk?country=DE,FR", "/v1/topk?region=eu&window=5m", "/v1/topk?country=IN&category=music"}
-	for _, path := range hot {
-		require.NotEmpty(t, a.list(path).Items)
-	}
-	entries := func(cache string) float64 { return a.metric(`topk_api_on_demand_cache_entries{cache="` + cache + `"}`) }
-	before, heap := a.builds(builtOK), liveHeap()
-	var asking sync.WaitGroup
-	const askers, each = 4, 2500
-	failure := make(chan string, askers)
-	for n := range askers {
-		asking.Go(func() {
-			for i := range each {
-				path := fmt.Sprintf("/v1/topk?window=%s&category=made-up-%d-%d", []string{"1m", "5m", "1h"}[i%3], n, i)
-				got, err := a.try(http.MethodGet, path, nil)
-				var l list.List
-				if err == nil {
-					err = json.Unmarshal(got.body, &l)
-				}
-				if err != nil || got.status != http.StatusOK || len(l.Items) > 0 || l.Reason == "" || l.Slice != fmt.Sprintf("category=made-up-%d-%d", n, i) || l.AsOf != noon || !l.Certified {
-					failure <- fmt.Sprint(path, " ", err, " ", got.status, " ", string(got.body))
-					return
-				}
-			}
-		})
-	}
-	asking.Wait()
-	select {
-	case wrong := <-failure:
-		require.Fail(t, wrong)
-	default:
-	}
-	require.Equal(t, before, a.builds(builtOK))
-	require.Less(t, a.builds(builtEmpty), 50.0, "one a window in five seconds")
-	require.Equal(t, float64(len(hot)), entries("views"))
-	require.Zero(t, entries("no_views"))
-	require.Less(t, liveHeap(), heap+16<<20)
-	for _, path := range hot {
-		require.NotEmpty(t, a.list(path).Items)
-	}
-	require.GreaterOrEqual(t, a.metric(`topk_api_on_demand_answers_total{from="absent"}`), float64(askers*each))
-	require.Empty(t, a.asked())
-}
-
-func liveHeap() uint64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return stats.HeapAlloc
-}
-
 // What was made up a moment ago and is viewed now is found, when a minute is filled again and when one is filled for the first time.
 func comesLate(t *testing.T, a *asking) {
 	const path = "/v1/topk?category=news,rising"
@@ -388,93 +278,4 @@ func comesLate(t *testing.T, a *asking) {
 	require.Equal(t, total, a.list(path).Total)
 	require.Equal(t, truth[0].ItemID, a.list(path).Items[0].ItemID)
 	require.Empty(t, a.list(made+"&window=5m").Items, "not in the last five minutes")
-}
-
-// While too many lists are made, a request waits, and is told to come again.
-func tooManyAtOnce(t *testing.T, a *asking) {
-	const path = "/v1/topk?country=AT"
-	before := a.list(path)
-	a.clock.pass(demandFresh)
-	for range demandBuilds {
-		a.server.demand.slots <- struct{}{}
-	}
-	l := a.list(path)
-	require.True(t, l.Stale, "the last one is better than none")
-	require.Equal(t, before.PublishedAt, l.PublishedAt)
-	refusal := a.get("/v1/topk?country=AT,DE")
-	require.Equal(t, http.StatusServiceUnavailable, refusal.status)
-	require.Equal(t, "1", refusal.header.Get("Retry-After"))
-	require.Contains(t, string(refusal.body), "too many lists")
-	require.Equal(t, float64(2), a.builds(builtBusy))
-	waited := make(chan int, 1)
-	go func() {
-		got, _ := a.try(http.MethodGet, "/v1/topk?country=AT,DE", nil)
-		waited <- got.status
-	}()
-	require.Eventually(t, func() bool { return a.metric("topk_api_on_demand_waiting") == 1 }, 10*time.Second, 5*time.Millisecond)
-	<-a.server.demand.slots
-	require.Equal(t, http.StatusOK, <-waited)
-	<-a.server.demand.slots
-}
-
-// While ClickHouse is away the last answers are served, for ten minutes, and published ones for ever. When it is back, so are the others.
-func clickHouseKilled(t *testing.T, a *asking) {
-	const path = "/v1/topk?country=DE,FR,IT&k=20"
-	first := a.list(path)
-	fresh := a.get(path).header.Get("Etag")
-	require.False(t, first.Stale)
-	a.minutes.Kill()
-	require.False(t, a.list(path).Stale, "it was made just now")
-	a.clock.pass(demandFresh)
-	stale := a.list(path)
-	require.True(t, stale.Stale)
-	require.Equal(t, first.Items, stale.Items)
-	require.Equal(t, first.PublishedAt, stale.PublishedAt)
-	require.NotEqual(t, fresh, a.get(path).header.Get("Etag"))
-	refusal := a.get("/v1/topk?country=IN,US")
-	require.Equal(t, http.StatusServiceUnavailable, refusal.status)
-	require.Equal(t, "1", refusal.header.Get("Retry-After"))
-	require.Contains(t, string(refusal.body), "the list of slice country=IN|US cannot be made, because ClickHouse does not answer in time")
-	require.True(t, *a.list("/v1/topk").Precomputed)
-	require.Equal(t, http.StatusOK, a.get("/readyz").status)
-
-	a.minutes.Start(t)
-	a.clock.pass(demandRetry)
-	require.Eventually(t, func() bool { return !a.list(path).Stale }, 30*time.Second, 20*time.Millisecond)
-	require.Equal(t, first.Items, a.list(path).Items)
-	require.NotEmpty(t, a.list("/v1/topk?country=IN,US").Items)
-
-	// One that hangs costs a second, not more.
-	require.NoError(t, syscall.Kill(a.minutes.PID(), syscall.SIGSTOP))
-	a.clock.pass(demandFresh)
-	began := time.Now()
-	require.True(t, a.list(path).Stale)
-	require.Equal(t, http.StatusServiceUnavailable, a.get("/v1/topk?country=FR,US").status)
-	require.Less(t, time.Since(began), 4*horizonLimit)
-	require.NoError(t, syscall.Kill(a.minutes.PID(), syscall.SIGCONT))
-
-	a.minutes.Kill()
-	a.clock.pass(demandLast + time.Second)
-	require.Equal(t, http.StatusServiceUnavailable, a.get(path).status)
-
-	// An API that starts meanwhile serves what is published.
-	other := startAsking(t, a.db, a.minutes)
-	require.Len(t, other.list("/v1/topk").Items, 100)
-	require.Equal(t, http.StatusServiceUnavailable, other.get(path).status)
-}
-
-// While a minute of the window is not filled, as after a start of the worker, the answer says so, and a crowd is not asked for.
-func notFilled(t *testing.T, a *asking) {
-	at := noon.Add(-2 * time.Minute)
-	a.minutes.Query(t, fmt.Sprintf("ALTER TABLE topk.filled_minutes DELETE WHERE minute = toDateTime(%d) AND item_type != '' SETTINGS mutations_sync = 1", at.Unix()))
-	require.NotEmpty(t, a.list("/v1/topk?country=DE&window=1m").Items)
-	for i := range 20 {
-		l := a.list(fmt.Sprintf("/v1/topk?country=DE&window=5m&k=%d", 1+i))
-		require.Empty(t, l.Items)
-		require.Contains(t, l.Reason, "a minute of the window is not filled")
-	}
-	require.LessOrEqual(t, a.builds(builtNotFilled), 4.0, "once a second")
-	a.minutes.fill(t, noon)
-	a.clock.pass(time.Second)
-	require.NotEmpty(t, a.list("/v1/topk?country=DE&window=5m").Items)
 }
