@@ -158,16 +158,14 @@ func (d *onDemand) make(ctx context.Context, key demandKey) (*demanded, error) {
 	if err != nil {
 		return nil, d.failed(err)
 	}
-	if d.known.covers(window) {
-		known, err := d.known.get(ctx, until, 0)
-		if err != nil {
-			return nil, d.failed(err)
-		}
-		if !known.any(key.ItemType, union.Members, until.Add(-window.Length)) {
-			made, err := d.makeAbsent(ctx, key, window, union, until)
-			if made != nil || err != nil {
-				return made, err
-			}
+	known, err := d.known.get(ctx, until, 0)
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	if !known.any(key.ItemType, union.Members, window.From(until)) {
+		made, err := d.makeAbsent(ctx, key, window, union, until)
+		if made != nil || err != nil {
+			return made, err
 		}
 	}
 	l, err := d.build(ctx, key.ItemType, window, union, until)

@@ -148,7 +148,7 @@ func notFilled(t *testing.T, a *asking) {
 	for i := range 20 {
 		l := a.list(fmt.Sprintf("/v1/topk?country=DE&window=5m&k=%d", 1+i))
 		require.Empty(t, l.Items)
-		require.Contains(t, l.Reason, "a minute of the window is not filled")
+		require.Contains(t, l.Reason, "not filled yet")
 	}
 	require.LessOrEqual(t, a.builds(builtNotFilled), 4.0, "once a second")
 	a.minutes.fill(t, noon)

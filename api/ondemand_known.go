@@ -12,7 +12,6 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"topk/internal/clickhouse"
-	"topk/internal/list"
 	"topk/rollups/slices"
 )
 
@@ -23,8 +22,8 @@ const (
 	horizonLimit = time.Second
 	// knownLimit bounds the question which slices there are.
 	knownLimit = 2 * time.Second
-	// maxKnownSlices are held, in some 15 MB: those of three hours, of which a worker keeps a thousand a minute and kind of dimensions
-	// of each item type. Where there are more, every slice that is asked for is built.
+	// maxKnownSlices are held, in some 15 MB: a worker keeps a thousand a minute, hour and day, of each kind of dimensions
+	// and item type. Where there are more, every slice that is asked for is built.
 	maxKnownSlices = 100_000
 )
 
@@ -96,11 +95,6 @@ type known struct {
 	held       *knownSlices
 	failed     time.Time // when the last question failed, and why: who waited for it does not wait for another
 	err        error
-}
-
-// covers says whether slices of a window are among those known, which are those of the minutes that a rollup worker keeps filled.
-func (k *known) covers(window list.Window) bool {
-	return window.Length > 0 && window.Length <= slices.Reach
 }
 
 // begun is the generation of the newest question.

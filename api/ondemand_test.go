@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"topk/internal/list"
 )
 
 // asking is an API that makes lists on demand.

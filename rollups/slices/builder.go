@@ -103,7 +103,7 @@ func (b *Builder) Build(ctx context.Context, window list.Window, until time.Time
 		for _, u := range wanted[itemType] {
 			key := Key{itemType, u.Name}
 			made.members[u.Name] = u.Members
-			l := m.list(key, found[key], late[itemType], stored)
+			l := m.list(key, len(u.Members), found[key], late[itemType], stored)
 			made.Lists = append(made.Lists, l)
 			if c := found[key]; c != nil {
 				b.viewers.Mark(l, lots[key])
@@ -175,8 +175,8 @@ func together(wanted map[string][]Union) []*part {
 	return parts
 }
 
-// list puts a list together.
-func (m *moment) list(key Key, c *counted, late uint64, stored int) *list.List {
+// list puts the list of a union of so many slices together.
+func (m *moment) list(key Key, members int, c *counted, late uint64, stored int) *list.List {
 	made := &list.List{ItemType: key.ItemType, Window: m.window.Name, Slice: key.Union, From: m.from, AsOf: m.until,
 		ExactUntil: m.closed.cover.Exact(), Revised: m.closed.cover.Revised, Method: list.MethodVerified, Partial: []string{}, Floor: late}
 	var items map[string]list.Interval
@@ -188,7 +188,7 @@ func (m *moment) list(key Key, c *counted, late uint64, stored int) *list.List {
 		items = c.items
 	} else if left := m.span.left[key.ItemType] + m.closed.left[key.ItemType]; left > 0 { // it may have been left out everywhere
 		made.Method = list.MethodEstimated
-		made.Floor += left
+		made.Floor += left * uint64(members)
 	}
 	if made.Method == list.MethodVerified && m.open.Equal(m.until) {
 		made.Method = list.MethodExact

@@ -198,6 +198,17 @@ func testLeftOut(t *testing.T, e *engine) {
 			require.Equal(t, list.MethodVerified, l.Method, "countries are kept before all others")
 		}
 	}
+	// An item may have what was left out in each slice of a union.
+	e.clear(t)
+	views = nil
+	for i := range 10 {
+		views = append(views, view{"video", "x", "DE", fmt.Sprint("c", i), "de", noon.Add(-30 * time.Second), 10})
+	}
+	e.land(t, 1, views...)
+	e.landEvents(t, views...)
+	b = e.filled(t, config(func(c *Config) { c.Slices = 6 }))
+	u := Union{"category=c7|c8|c9", []string{"category=c7", "category=c8", "category=c9"}}
+	checkClaims(t, e.build(t, b, "1m", 10, u)[0], e.truth("video", u, noon.Add(-time.Minute), noon))
 }
 
 func testReplays(t *testing.T, e *engine) {
