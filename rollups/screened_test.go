@@ -94,6 +94,15 @@ func TestWorkerLeavesOutItemsOfFewViewers(t *testing.T) {
 			require.GreaterOrEqual(t, l.Other, uint64(100_000))
 		}
 	}
+	trending := [2]string{"country=IN", list.TrendingWindow}
+	checkTrending := func(at time.Time, want ...string) {
+		t.Helper()
+		eventually(t, "what trends at "+at.String(), func() bool {
+			l := currentSlices(t, conn)[trending]
+			return l != nil && l.AsOf.Equal(at.Truncate(time.Minute))
+		})
+		require.ElementsMatch(t, want, listed(currentSlices(t, conn)[trending]))
+	}
 	_, stop = e.startWorker(t, enginetest.FreeAddress(t), five)
 	at = start.Add(2*time.Minute + 5*time.Second)
 	e.viewed(t, "five", start.Add(100*time.Second), 50, 5)
@@ -101,6 +110,7 @@ func TestWorkerLeavesOutItemsOfFewViewers(t *testing.T) {
 	e.viewed(t, "two", start.Add(100*time.Second), 100_000, 2)
 	e.heartbeat(t, at, 1, 1)
 	check(at, "five")
+	checkTrending(at, "five")
 	stop()
 
 	// It rises while no worker is there, and the next one takes over what is known.
@@ -113,5 +123,6 @@ func TestWorkerLeavesOutItemsOfFewViewers(t *testing.T) {
 	at = start.Add(3*time.Minute + 5*time.Second)
 	e.heartbeat(t, at, 1, 1)
 	check(at, "five", "rising")
+	checkTrending(at, "five", "rising")
 	stop()
 }

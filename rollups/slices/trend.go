@@ -12,6 +12,7 @@ import (
 
 	"topk/internal/list"
 	"topk/rollups/recount"
+	"topk/rollups/viewers"
 )
 
 // maxLanguages bounds the slices that all views are put together from.
@@ -43,10 +44,11 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 	}
 	found := map[Key][]trend{}
 	for _, part := range together(all) {
-		if err := b.trends(ctx, m, part, stored, found); err != nil {
+		if err := b.trends(ctx, m, part, b.named(stored), found); err != nil {
 			return nil, err
 		}
 	}
+	lots := b.screenTrends(ctx, m, found)
 	late, err := b.late(ctx, m)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,9 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 	for _, itemType := range slices.Sorted(maps.Keys(all)) {
 		for _, u := range all[itemType] {
 			key := Key{itemType, u.Name}
-			lists = append(lists, m.trending(key, found[key], late[itemType], stored))
+			l := m.trending(key, found[key], late[itemType], stored)
+			b.viewers.Mark(l, lots[key])
+			lists = append(lists, l)
 		}
 	}
 	return lists, nil
@@ -123,6 +127,23 @@ func (b *Builder) trends(ctx context.Context, m *moment, p *part, stored int, in
 		}
 		return err
 	})
+}
+
+// screenTrends leaves items out that had too few viewers in the last hour.
+func (b *Builder) screenTrends(ctx context.Context, m *moment, found map[Key][]trend) map[Key]*viewers.Lot {
+	lots := make(map[Key]*viewers.Lot, len(found))
+	for key, items := range found {
+		lot := &viewers.Lot{ItemType: key.ItemType, Items: make(map[string]list.Interval, len(items)), Stored: len(items)}
+		for _, one := range items {
+			lot.Items[one.id] = list.Interval{Lower: one.Views, Upper: one.Views + one.surplus}
+		}
+		lots[key] = lot
+	}
+	b.viewers.Screen(ctx, viewers.Window{Name: list.TrendingWindow, From: m.until.Add(-time.Hour), AsOf: m.until}, slices.Collect(maps.Values(lots))...)
+	for key, items := range found {
+		found[key] = slices.DeleteFunc(items, func(one trend) bool { _, stays := lots[key].Items[one.id]; return !stays })
+	}
+	return lots
 }
 
 // trending puts a list together.
