@@ -96,7 +96,7 @@ func (e *engine) checkLong(t *testing.T, b *Builder, stored int, unions ...Union
 
 func testClosed(t *testing.T, e *engine) {
 	r := rand.New(rand.NewPCG(7, 8))
-	e.both(t, history(r, 3, 60, 4000)...)
+	e.both(t, history(r, 3, 60, 2500)...)
 	recountAll(t, e.recounter(), noon)
 	countries := make([]string, 0, 6)
 	for _, c := range []string{"DE", "FR", "IN", "IT", "US", ""} {
@@ -135,7 +135,7 @@ func testClosed(t *testing.T, e *engine) {
 // back in.
 func testCorrected(t *testing.T, e *engine) {
 	r := rand.New(rand.NewPCG(9, 10))
-	e.both(t, history(r, 4, 40, 1500)...)
+	e.both(t, history(r, 4, 40, 800)...)
 	recounts := e.recounter()
 	recountAll(t, recounts, noon)
 	for _, items := range []int{1000, 5} {

@@ -117,9 +117,10 @@ func testTrends(t *testing.T, e *engine) {
 	e.Query(t, "TRUNCATE TABLE topk.slice_minutes")
 	e.Query(t, "TRUNCATE TABLE topk.filled_minutes")
 	fillAll(t, NewFiller(e.conn, c))
+	lists = e.trends(t, c, 1000, wanted...)
 	for i, u := range append([]Union{{Name: list.GlobalSlice}}, wanted...) {
 		found := e.trendParts("video", u, noon.Add(-time.Hour))
-		for _, item := range e.trends(t, c, 1000, wanted...)[i].Items {
+		for _, item := range lists[i].Items {
 			p := found[item.ItemID]
 			require.LessOrEqual(t, item.Trend.Velocity, list.TrendVelocity(p.fast, p.slow, c.TrendFloor)*(1+1e-9))
 			require.LessOrEqual(t, item.Trend.Views, p.views)
