@@ -121,7 +121,9 @@ func (m *Maker) round(ctx context.Context, db store.DB, asOf time.Time, kept fun
 		if err := m.publish(ctx, db, "", []string{list.TrendingWindow}, trending); err != nil {
 			return err
 		}
-		m.trended = asOf
+		if len(trending) > 0 { // before the first views there are none
+			m.trended = asOf
+		}
 	}
 	done()
 	return m.filler.Follow(ctx, made...)
@@ -143,7 +145,7 @@ func (m *Maker) trend(ctx context.Context, wanted wishes, asOf time.Time) ([]*li
 	}
 	done()
 	m.metrics.made(list.TrendingWindow, lists)
-	return lists, nil
+	return append([]*list.List{}, lists...), nil // never nil
 }
 
 // publish stores lists, and stops serving those of the same windows that are made no more, but those of the slice spared.

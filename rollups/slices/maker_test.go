@@ -96,12 +96,13 @@ func testMaker(t *testing.T, e *engine) {
 	require.Equal(t, base, names(found, "5m"))
 	require.Equal(t, slices.Sorted(slices.Values(append(slices.Clone(base), "global"))), names(found, "1m"), "lists of all views are others' business")
 	for key, l := range found {
-		if key.Slice != list.GlobalSlice {
+		if key.Slice != list.GlobalSlice && key.Window != list.TrendingWindow {
 			checkClaims(t, l, e.truth("video", one(key.Slice)[0], l.From, l.AsOf))
 			require.Equal(t, noon, l.AsOf)
 			require.True(t, l.Certified)
 		}
 	}
+	require.Equal(t, slices.Sorted(slices.Values(append(slices.Clone(base), "global"))), names(found, list.TrendingWindow))
 	require.Empty(t, found[list.Key{ItemType: "video", Window: "1m", Slice: "country=FR"}].Items, "a slice of no views in the window has a list that says so")
 
 	// Two ask for a union in one window, one for what is no slice here, one asked long ago.
@@ -150,7 +151,10 @@ func testMaker(t *testing.T, e *engine) {
 	require.Empty(t, found[list.Key{ItemType: "video", Window: "1h", Slice: "country=DE"}].Items)
 	require.NoError(t, m.Round(ctx, p.do, last.Add(11*time.Minute), allKept))
 	require.Equal(t, []string{"global"}, names(p.current(t), "1m"))
-	require.Len(t, p.current(t), 1)
+	require.NoError(t, m.Round(ctx, p.do, last.Add(17*time.Minute), allKept))
+	found = p.current(t)
+	require.Len(t, found, 2)
+	require.Empty(t, found[list.Key{ItemType: "video", Window: list.TrendingWindow, Slice: list.GlobalSlice}].Items, "that of all views says that nothing trends")
 }
 
 // testMakerBusiest: of more slices than lists are made of, single dimensions come first, then those of most views.
@@ -178,7 +182,7 @@ func testMakerStops(t *testing.T, e *engine) {
 	m := NewMaker(e.conn, config(), quiet(), prometheus.NewRegistry())
 	e.land(t, 1, view{"video", "a", "DE", "music", "de", noon.Add(-30 * time.Second), 3})
 	cut := errors.New("cut")
-	for stop := range 6 {
+	for stop := range 7 {
 		asOf := noon.Add(time.Duration(stop) * time.Minute)
 		steps := 0
 		err := m.Round(ctx, func(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
@@ -187,16 +191,18 @@ func testMakerStops(t *testing.T, e *engine) {
 			}
 			return p.do(ctx, f)
 		}, asOf, allKept)
-		if stop < 3 { // what is asked for, the lists, and which are made no more
+		if stop < 5 { // what is asked for, the lists, and which are made no more; the same of what trends
 			require.ErrorIs(t, err, cut, fmt.Sprint(stop))
 		} else {
 			require.NoError(t, err)
 		}
 		for key, l := range p.current(t) {
-			checkClaims(t, l, e.truth("video", one(key.Slice)[0], l.From, l.AsOf))
+			if key.Window != list.TrendingWindow {
+				checkClaims(t, l, e.truth("video", one(key.Slice)[0], l.From, l.AsOf))
+			}
 		}
 	}
-	require.Len(t, p.current(t), 15)
+	require.Len(t, p.current(t), 5*len(list.Live)+6, "and what trends of all views")
 }
 
 func must[T any](v T, err error) T {
