@@ -53,11 +53,11 @@ func madeUpSlices(t *testing.T, a *asking) {
 	require.Equal(t, float64(len(hot)), entries("views"))
 	require.Zero(t, entries("no_views"))
 	require.Less(t, liveHeap(), heap+16<<20)
+	require.Empty(t, a.asked())
 	for _, path := range hot {
 		require.NotEmpty(t, a.list(path).Items)
 	}
 	require.GreaterOrEqual(t, a.metric(`topk_api_on_demand_answers_total{from="absent"}`), float64(askers*each))
-	require.Empty(t, a.asked())
 }
 
 func liveHeap() uint64 {
