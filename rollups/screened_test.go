@@ -73,7 +73,7 @@ func TestWorkerLeavesOutItemsOfFewViewers(t *testing.T) {
 	require.Equal(t, "0", e.Query(t, "SELECT count() FROM topk.watched_items"))
 	stop()
 
-	five := func(c *Config) { c.Viewers.Min = 5 }
+	five := func(c *Config) { c.Viewers.Min, c.Slices.EveryTrend = 5, time.Minute }
 	check := func(at time.Time, want ...string) {
 		t.Helper()
 		eventually(t, "lists at "+at.String(), reached(at))
