@@ -41,14 +41,14 @@ func (in *Ingestor) routes() http.Handler {
 
 // refuse answers a request that is refused as a whole.
 func (in *Ingestor) refuse(c echo.Context, err error) error {
-	status := statusOf(err)
+	status := in.statusOf(err)
 	header := c.Response().Header()
 	p := problem.New(status, err.Error())
 	switch {
 	case errors.Is(err, errUnknown):
 		p.RetryAfterSeconds = retryAfterSeconds
 		p.Detail += "; the events may have been accepted, try again with the same ids: they count once"
-	case status == http.StatusServiceUnavailable:
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		p.RetryAfterSeconds = retryAfterSeconds
 		p.Detail += "; nothing was accepted, try again with the same ids"
 	case status == http.StatusUnsupportedMediaType:
@@ -59,6 +59,16 @@ func (in *Ingestor) refuse(c echo.Context, err error) error {
 	}
 	in.metrics.refused.WithLabelValues(strconv.Itoa(status)).Inc()
 	return p.Write(c.Response())
+}
+
+// statusOf tells a caller who sends too much, 429, from one who can do nothing about it, 503.
+func (in *Ingestor) statusOf(err error) int {
+	if errors.Is(err, errWaiting) || errors.Is(err, errBusy) || errors.Is(err, errNoRoom) {
+		if _, ready := in.flusher.state(); ready {
+			return http.StatusTooManyRequests
+		}
+	}
+	return statusOf(err)
 }
 
 func statusOf(err error) int {
