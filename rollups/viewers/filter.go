@@ -28,6 +28,16 @@ func New(conn driver.Conn, config Config, log *slog.Logger, registry prometheus.
 	return &Filter{conn: conn, config: config, log: log, metrics: newMetrics(registry), watch: newWatch(conn, config.Budget)}
 }
 
+// NewReader is a filter that reads what a worker has counted, and neither has items watched nor counts any: an item that no list of the worker
+// has wanted stays. It does no I/O, and returns nil when the configuration leaves nothing out. registry may be nil.
+func NewReader(conn driver.Conn, config Config, log *slog.Logger, registry prometheus.Registerer) *Filter {
+	f := New(conn, config, log, registry)
+	if f != nil {
+		f.watch.reads = true
+	}
+	return f
+}
+
 // Lead forgets what was known: another worker may have led meanwhile, whose set is taken over.
 func (f *Filter) Lead() {
 	if f != nil {
@@ -90,13 +100,16 @@ func (f *Filter) Screen(ctx context.Context, w Window, lots ...*Lot) {
 	}
 }
 
-// Mark says in a list that was made of a lot who was left out.
+// Mark says in a list that was made of a lot who was left out; lot is nil where there was nobody to look at.
 func (f *Filter) Mark(l *list.List, lot *Lot) {
 	if f == nil {
 		return
 	}
-	l.MinViewers, l.Hidden = f.config.Min, lot.Hidden
-	if len(l.Items) == 0 && lot.Hidden > 0 {
+	l.MinViewers = f.config.Min
+	if lot == nil {
+		return
+	}
+	if l.Hidden = lot.Hidden; len(l.Items) == 0 && lot.Hidden > 0 {
 		l.Reason = hiddenReason(l.ItemType, f.config.Min)
 	}
 }

@@ -44,11 +44,14 @@ func (b *build) judge(ctx context.Context, items []Item) map[Item]bool {
 		b.failed(ctx, "watch items", err)
 	}
 	under, err := b.count(ctx, open)
-	if err == nil {
+	if err == nil && !b.watch.reads {
 		under, err = b.past(ctx, under)
 	}
 	if err == nil {
 		err = b.beyond(ctx, under)
+	}
+	if err == nil && b.watch.reads {
+		err = b.watch.unchanged(ctx)
 	}
 	if err != nil {
 		b.failed(ctx, "count viewers", err)

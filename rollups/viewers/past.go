@@ -127,9 +127,6 @@ func (b *build) run(ctx context.Context, j job, items []Item) error {
 		}
 	}
 	b.watch.mu.Unlock()
-	if j.settles {
-		return nil
-	}
 	return b.watch.record(ctx, items)
 }
 

@@ -69,6 +69,7 @@ func TestViewers(t *testing.T) {
 		{"candidates only", testCandidatesOnly},
 		{"others move up", testOthersMoveUp},
 		{"a new worker", testNewWorker},
+		{"a reader", testReader},
 		{"somebody else writes", testSomebodyElse},
 		{"the set is bounded and renewed", testBoundedSet},
 		{"what is not counted", testNotCounted},
@@ -278,6 +279,7 @@ func testNewWorker(t *testing.T, e *engine) {
 		listed, _ := screen(f, window(t, name, noon), 10, views)
 		require.Empty(t, listed)
 	}
+	settled(f, window(t, "1h", noon.Add(settle)), views)
 	e.land(t, "a", noon.Add(time.Second), 60, 10) // no worker is there
 	e.Query(t, "TRUNCATE TABLE topk.events")
 	for range 2 { // the second takes over a version that was written whole
@@ -288,6 +290,68 @@ func testNewWorker(t *testing.T, e *engine) {
 		}
 		require.Zero(t, value(t, f.metrics.unknown))
 	}
+}
+
+// A reader leaves out whom the worker would, as long as it has read what the worker watches, and writes nothing.
+func testReader(t *testing.T, e *engine) {
+	noon := e.start(t)
+	for _, id := range []string{"a", "b", "unwatched"} {
+		e.land(t, id, noon.Add(-time.Second), 50, 5)
+	}
+	views := map[string]uint64{"a": 50, "b": 49, "unwatched": 48, "too few": 9}
+	reader := func(change ...func(*Config)) *Filter {
+		f := e.filter(change...)
+		return NewReader(e.conn, f.config, f.log, nil)
+	}
+	r := reader()
+	listed, hidden := screen(r, window(t, "1h", noon), 10, views)
+	require.Equal(t, []string{"a", "b", "unwatched"}, listed, "nothing is watched")
+	require.Equal(t, 1, hidden, "of few views")
+
+	f := e.filter()
+	screen(f, window(t, "1h", noon), 10, map[string]uint64{"a": 50, "b": 50})
+	listed, _ = screen(reader(), window(t, "1h", noon), 10, views)
+	require.Equal(t, []string{"a", "b", "unwatched"}, listed, "a block may be on its way that has not met them")
+	settled(f, window(t, "1h", noon.Add(settle)), map[string]uint64{"a": 50, "b": 50})
+	written := func() string {
+		return e.Query(t, "SELECT sum(rows) FROM system.parts WHERE database = 'topk' AND active AND table IN ('watched_items', 'viewers_minute', 'viewers_hour') GROUP BY table ORDER BY table")
+	}
+	before := written()
+	r = reader()
+	for _, name := range []string{"5m", "1h"} {
+		listed, hidden = screen(r, window(t, name, noon), 10, views)
+		require.Equal(t, []string{"unwatched"}, listed, name)
+		require.Equal(t, 3, hidden, name)
+	}
+	listed, _ = screen(r, window(t, "24h", noon), 10, views)
+	require.Equal(t, []string{"a", "b", "unwatched"}, listed, "the worker has not counted so far back")
+	listed, _ = screen(reader(func(c *Config) { c.Min = 5 }), window(t, "1h", noon), 10, views)
+	require.Equal(t, []string{"a", "b", "unwatched", "too few"}, listed)
+	require.Equal(t, before, written())
+
+	e.land(t, "b", noon.Add(time.Second), 60, 10)
+	listed, _ = screen(reader(), window(t, "1h", noon.Add(time.Minute)), 10, views)
+	require.Equal(t, []string{"b", "unwatched"}, listed)
+
+	// Since it read that, somebody has begun a version without them, and viewers have gone by.
+	for _, id := range []string{"a", "b"} {
+		r.watch.items[Item{"video", id}].few = nil
+	}
+	e.Query(t, fmt.Sprintf("INSERT INTO topk.watched_items (version, item_type, item_id) VALUES (%d, 'video', 'z')", time.Now().Add(time.Hour).UnixMicro()))
+	e.land(t, "a", noon.Add(2*time.Second), 60, 10)
+	for range 2 { // the second time it has read that
+		listed, _ = screen(r, window(t, "1h", noon.Add(time.Minute)), 10, views)
+		require.Equal(t, []string{"a", "b", "unwatched"}, listed)
+	}
+}
+
+// settled has the blocks counted that may have been on their way when items were watched.
+func settled(f *Filter, w Window, views map[string]uint64) {
+	for id := range views {
+		k := f.watch.items[Item{"video", id}]
+		k.at, k.few = time.Now().Add(-settle), nil
+	}
+	screen(f, w, 10, views)
 }
 
 // Another worker's version may lack items: nothing is taken for counted that may not have been.

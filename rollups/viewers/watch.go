@@ -3,6 +3,7 @@ package viewers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -45,6 +46,7 @@ type known struct {
 type watch struct {
 	conn   driver.Conn
 	budget time.Duration
+	reads  bool // what another has watched, and writes nothing
 
 	writing sync.Mutex // held while rows are written; protects the next four
 	version uint64     // 0: what the table holds is not known
@@ -86,13 +88,18 @@ func (w *watch) ready(ctx context.Context) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	now := time.Now()
-	if w.version > 0 && now.Sub(w.checked) < checkEvery {
+	if (w.version > 0 || w.reads) && now.Sub(w.checked) < checkEvery {
 		return nil
 	}
 	newest, err := w.newest(ctx)
 	switch {
 	case err != nil:
 		return err
+	case w.reads:
+		if err := w.load(ctx, newest, now); err != nil {
+			return err
+		}
+		w.version = newest
 	case w.version == 0 && w.fresh && newest > 0:
 		if err := w.load(ctx, newest, now); err != nil {
 			return err
@@ -109,12 +116,27 @@ func (w *watch) ready(ctx context.Context) error {
 	return err
 }
 
+// unchanged is an error when the version that was read is not the newest any more: items of it may not be watched any more.
+func (w *watch) unchanged(ctx context.Context) error {
+	newest, err := w.newest(ctx)
+	if err != nil {
+		return err
+	}
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if newest != w.version {
+		w.checked = time.Time{}
+		return errors.New("what is watched has changed meanwhile")
+	}
+	return nil
+}
+
 func (w *watch) newest(ctx context.Context) (version uint64, err error) {
 	err = questions.Read(ctx, w.conn, "newest", nil, w.budget, func(rows driver.Rows) error { return rows.Scan(&version) })
 	return version, err
 }
 
-// load reads what a version holds. Its items have been watched ever since.
+// load reads what a version holds. Its items have been watched ever since. Verdicts stay.
 func (w *watch) load(ctx context.Context, version uint64, now time.Time) error {
 	found := map[Item]*known{}
 	err := questions.Read(ctx, w.conn, "watched", parameters{"version": version}, w.budget, func(rows driver.Rows) error {
@@ -131,6 +153,11 @@ func (w *watch) load(ctx context.Context, version uint64, now time.Time) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for item, k := range found {
+		if last := w.items[item]; last != nil {
+			k.enough, k.few, k.before = last.enough, last.few, last.before
+		}
+	}
 	w.items = found
 	return nil
 }
@@ -170,7 +197,7 @@ func (w *watch) add(ctx context.Context, items []Item, asOf time.Time) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	now := time.Now()
-	if w.version == 0 {
+	if w.version == 0 || w.reads {
 		return nil // nothing can be written before ready has succeeded
 	}
 	if len(items)+w.size() > maxWatched {
@@ -211,7 +238,8 @@ func (w *watch) record(ctx context.Context, items []Item) error {
 	return w.write(ctx, items)
 }
 
-// write adds rows to the version. When it fails nobody knows what is watched.
+// write adds rows to the version, without how far the states of an item reach while a block may be on its way that has not met it. When it
+// fails nobody knows what is watched.
 func (w *watch) write(ctx context.Context, items []Item) (err error) {
 	defer func() {
 		if err != nil {
@@ -231,7 +259,7 @@ func (w *watch) write(ctx context.Context, items []Item) (err error) {
 	for _, item := range items {
 		since := [grains]time.Time{never, never}
 		w.mu.Lock()
-		if k := w.items[item]; k != nil {
+		if k := w.items[item]; k != nil && k.settled {
 			since = k.since
 		}
 		w.mu.Unlock()
