@@ -111,11 +111,25 @@ func ReadHours(ctx context.Context, conn driver.Conn, from, until time.Time) (*C
 			c.addHours(d)
 		}
 	}
+	waiting, err := readWaiting(ctx, conn, l, until)
+	if err != nil {
+		return nil, err
+	}
+	c.wait(waiting)
 	return c, nil
 }
 
 // maxWaiting bounds the hours that a list names.
 const maxWaiting = 24
+
+// LateHours names the hours of the cover for which events of an item type came that are not counted yet, the first 24.
+func (c *Cover) LateHours(itemType string) (hours []string) {
+	late := c.Late[itemType].Hours
+	for _, hour := range late[:min(len(late), maxWaiting)] {
+		hours = append(hours, hour.Format(time.RFC3339))
+	}
+	return hours
+}
 
 // Widen widens a list by the events that came for hours of the cover and are not counted yet: any item may have all of them. It says
 // whether there are any.
@@ -124,9 +138,7 @@ func (c *Cover) Widen(made *list.List) bool {
 	if late.Events == 0 {
 		return false
 	}
-	for _, hour := range late.Hours[:min(len(late.Hours), maxWaiting)] {
-		made.Partial = append(made.Partial, hour.Format(time.RFC3339))
-	}
+	made.Partial = append(made.Partial, c.LateHours(made.ItemType)...)
 	made.Floor += late.Events
 	for i := range made.Items {
 		made.Items[i].Upper += late.Events
