@@ -7,10 +7,10 @@ package list
 // named could have that many views and the smaller id. Equality with a listed position is enough where MaxOvercount is 0 and
 // nothing is to be added: both counts are then exact, and the order between them is total. A list with fewer than k items is whole only if no
 // other item has a view. An estimated item may have none itself, and then does not belong either. A list of items that trend is in the order of
-// scores, of which counts say nothing: it says itself whether it is proven.
+// scores, of which counts say nothing: it says itself whether it is proven, which is nothing of items beyond those listed.
 func (l *List) CertifiedTo(k int) bool {
 	if l.Window == TrendingWindow {
-		return l.Certified
+		return l.Certified && (k <= len(l.Items) || !l.More)
 	}
 	if k > len(l.Items) || l.Floor == 0 && k == len(l.Items) {
 		return l.Floor == 0 && l.allViewed()

@@ -40,6 +40,10 @@ func TestCertifiedToIsTrueOnlyWhenProven(t *testing.T) {
 		"a low bound high up":               {List{Items: []Item{{Count: 9, Lower: 2, Upper: 9}, {Count: 8, Lower: 8, Upper: 8}, {Count: 3, Upper: 3}}, MaxOvercount: 7}, 2, false},
 		"what is waiting may be more":       {List{Items: []Item{{Count: 5, Lower: 5, Upper: 7}, {Count: 4, Lower: 4, Upper: 6}}, Floor: 2, Partial: []string{"an hour"}}, 1, false},
 		"what is waiting is little":         {List{Items: []Item{{Count: 9, Lower: 9, Upper: 11}, {Count: 4, Lower: 4, Upper: 6}}, Floor: 2, Partial: []string{"an hour"}}, 1, true},
+		"what trends, as the list says":     {List{Window: TrendingWindow, Items: exact(3, 4)}, 2, false},
+		"what trends, cut":                  {List{Window: TrendingWindow, Items: exact(3, 4), Certified: true, More: true}, 2, true},
+		"what trends, cut shorter than k":   {List{Window: TrendingWindow, Items: exact(3, 4), Certified: true, More: true}, 3, false},
+		"what trends, all of it":            {List{Window: TrendingWindow, Items: exact(3, 4), Certified: true}, 3, true},
 	} {
 		require.Equal(t, c.want, c.list.CertifiedTo(c.k), name)
 	}

@@ -17,6 +17,10 @@ const (
 // GlobalSlice is the slice that leaves nothing out.
 const GlobalSlice = slice.Global
 
+// MaxStoredSlice is up to how many bytes the name of a slice may have to have stored lists: names are keys in PostgreSQL, whose index rows end at
+// 2,704 bytes and whose notifications at 8,000. Lists of unions with longer names are made on demand each time.
+const MaxStoredSlice = 1000
+
 // List is the most viewed items of [From, AsOf) in a slice, most viewed first, then by ItemID's bytes.
 type List struct {
 	ItemType     string     `json:"item_type"`
@@ -39,10 +43,12 @@ type List struct {
 	Partial      []string   `json:"partial"`               // hours before ExactUntil for which events came that are not counted yet
 	// MinViewers is how many viewers an item needs in the window, and Hidden how many items are left out for having fewer that would be
 	// among the StoredItems. What the list says of items outside it, it says of those that are not left out. Both are 0 while none is asked for.
-	MinViewers int    `json:"min_viewers,omitempty"`
-	Hidden     int    `json:"hidden,omitempty"`
-	Reason     string `json:"reason,omitempty"` // why Items is empty
-	Items      []Item `json:"items"`
+	MinViewers int `json:"min_viewers,omitempty"`
+	Hidden     int `json:"hidden,omitempty"`
+	// More says that a list of items that trend ends before they do: more were viewed in the last hour than are listed.
+	More   bool   `json:"more,omitempty"`
+	Reason string `json:"reason,omitempty"` // why Items is empty
+	Items  []Item `json:"items"`
 }
 
 // Item is one position of a list.

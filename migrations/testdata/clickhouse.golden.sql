@@ -1300,9 +1300,9 @@ CREATE TABLE topk.slice_heads
     `made` DateTime('UTC') DEFAULT now() COMMENT 'wall clock of ClickHouse'
 )
 ENGINE = ReplacingMergeTree
-PARTITION BY toStartOfWeek(made)
+PARTITION BY (part = 'hour', toStartOfWeek(made))
 ORDER BY (slice, dimensions, part, bucket, version, item_type)
-TTL made + toIntervalDay(40)
+TTL addDays(made, if(part = 'hour', 10, 40))
 SETTINGS ttl_only_drop_parts = 1, index_granularity = 16
 COMMENT 'the most viewed of slices in closed hours, days and all time, a cache'
 

@@ -17,7 +17,12 @@ import (
 var (
 	benchRate    = flag.Int("rate", 50_000, "events per second in the benchmark")
 	benchMinutes = flag.Int("minutes", 60, "minutes of events in the benchmark")
+	benchPairs   = flag.String("pairs", "all", "pairs that are kept in the benchmark: all measures without and with the default ones")
 )
+
+// benchLast minutes at the end have lists made each minute, as the worker does it. Of those before every tenth has, so that what is in a list is
+// followed.
+const benchLast = 10
 
 // generate is a minute of events, Zipf distributed over a million items, 200 countries, 40 categories and 10 languages.
 const generate = `
@@ -58,7 +63,11 @@ func BenchmarkSlices(b *testing.B) {
 	ctx := context.Background()
 	fillBench(b, e)
 	logf("rows of counts_second: %s, of counts_minute: %s", e.Query(b, "SELECT count() FROM topk.counts_second"), e.Query(b, "SELECT count() FROM topk.counts_minute"))
-	for _, pairs := range []string{"", slice.DefaultPairs} {
+	kinds := []string{"", slice.DefaultPairs}
+	if *benchPairs != "all" {
+		kinds = []string{*benchPairs}
+	}
+	for _, pairs := range kinds {
 		kept, err := slice.ParsePairs(pairs)
 		require.NoError(b, err)
 		c := DefaultConfig()
@@ -72,6 +81,10 @@ func BenchmarkSlices(b *testing.B) {
 			_, err := f.Fill(ctx, until.Add(-time.Minute), until)
 			require.NoError(b, err)
 			filled, filledCPU := time.Since(began).Seconds(), cpu(b, e)-before
+			if *benchMinutes-n > benchLast && n%benchLast != 0 {
+				logf("pairs %q: minute %d: fill %.2f s, %.2f CPU s", pairs, n, filled, filledCPU)
+				continue
+			}
 			var all []*Made
 			wanted := map[string][]Union{}
 			for _, w := range list.Live {

@@ -74,7 +74,7 @@ type Made struct {
 // Build makes the lists of the window that ends at until, a whole minute that is not after the horizon: one of every union wanted of an item
 // type, of at most stored items each.
 func (b *Builder) Build(ctx context.Context, window list.Window, until time.Time, wanted map[string][]Union, stored int) (*Made, error) {
-	m, err := b.moment(ctx, window, until)
+	m, err := b.moment(ctx, window, until, slices.Sorted(maps.Keys(wanted))...)
 	if err != nil {
 		return nil, err
 	}

@@ -229,10 +229,26 @@ func (f *Filler) sizes(ctx context.Context, parts []recount.Part) (batched [][]r
 // fillParts writes the slices of some partitions, and then enters that they are there. Doing it twice changes nothing.
 func (f *Filler) fillParts(ctx context.Context, parts []recount.Part) error {
 	p := recount.CoverOf(parts).Parameters()
-	p["keep"], p["slices"] = f.config.Items, f.config.Slices
+	p["keep"], p["slices"], p["most"] = f.config.Items, f.config.Slices, maxTypes
+	types := []string{}
+	err := questions.Read(ctx, f.conn, "part_types", p, partBudget, func(rows driver.Rows) error {
+		var itemType string
+		err := rows.Scan(&itemType)
+		types = append(types, itemType)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	p["types"] = types
 	for _, d := range f.config.Kept.Dimensions() {
 		p["dimensions"] = uint8(d)
 		if err := questions.Execute(ctx, f.conn, "fill_parts", p, partBudget); err != nil {
+			return err
+		}
+	}
+	if len(types) == maxTypes {
+		if err := questions.Execute(ctx, f.conn, "enter_other_types", p, partBudget); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ const (
 	refillViews = 1_000_000
 	// fillBudget is when a round fills no more: after a start there is an hour and more to fill, and the newest lists do not wait for it.
 	fillBudget = 20 * time.Second
-	// maxTries bounds the attempts at the same views of a minute: rows of which one view has them and another never will.
+	// maxTries bounds the fillings for the same views of a minute: rows of which one view has them and another never will.
 	maxTries = 3
 )
 
@@ -36,7 +36,7 @@ type Filler struct {
 	followed uint64 // version in slice_followed
 }
 
-// attempt is how often a minute was filled for what had landed.
+// attempt is how often a minute was filled for what had landed then.
 type attempt struct {
 	landed uint64
 	tries  int
@@ -74,7 +74,7 @@ func (f *Filler) Fill(ctx context.Context, from, until time.Time) (filled int, e
 		if filled > 0 && time.Since(began) > fillBudget {
 			break
 		}
-		if err := f.fill(ctx, batch); err != nil {
+		if err := f.fill(ctx, batch, known.types()); err != nil {
 			return filled, fmt.Errorf("fill slices of %s: %w", batch[0].minute.Format(time.DateTime), err)
 		}
 		filled += len(batch)
@@ -137,21 +137,15 @@ func batches(all []due) [][]due {
 	return put
 }
 
-// fill writes the slices of some minutes under a new version, and then enters it.
-func (f *Filler) fill(ctx context.Context, batch []due) error {
+// fill writes the slices of some item types in some minutes under a new version, and then enters it.
+func (f *Filler) fill(ctx context.Context, batch []due, types []string) error {
 	version := uint64(time.Now().UnixMicro())
 	minutes := make([]time.Time, len(batch))
 	for i, d := range batch {
 		minutes[i], version = d.minute, max(version, d.version+1)
-		tried := f.tries[d.minute]
-		if tried.landed != d.landed {
-			tried = attempt{landed: d.landed}
-		}
-		tried.tries++
-		f.tries[d.minute] = tried
 	}
 	slices.SortFunc(minutes, time.Time.Compare)
-	p := parameters{"minutes": minutes, "from": minutes[0], "until": minutes[len(minutes)-1].Add(time.Minute), "version": version,
+	p := parameters{"types": types, "minutes": minutes, "from": minutes[0], "until": minutes[len(minutes)-1].Add(time.Minute), "version": version,
 		"keep": f.config.Items, "slices": f.config.Slices, "followed": f.followed}
 	for _, d := range f.config.Kept.Dimensions() {
 		p["dimensions"] = uint8(d)
@@ -159,5 +153,16 @@ func (f *Filler) fill(ctx context.Context, batch []due) error {
 			return err
 		}
 	}
-	return f.config.execute(ctx, f.conn, "enter", p)
+	if err := f.config.execute(ctx, f.conn, "enter", p); err != nil {
+		return err
+	}
+	for _, d := range batch { // what fails is tried until it succeeds
+		tried := f.tries[d.minute]
+		if tried.landed != d.landed {
+			tried = attempt{landed: d.landed}
+		}
+		tried.tries++
+		f.tries[d.minute] = tried
+	}
+	return nil
 }

@@ -8,8 +8,12 @@ import (
 	"topk/internal/slice"
 )
 
-// followedOf bounds the items that are followed of a union in one window.
-const followedOf = 300
+const (
+	// followedOf bounds the items that are followed of a union in one window, and maxFollowed all of them: the busiest slices, which come first,
+	// have 75,000 and fewer.
+	followedOf  = 300
+	maxFollowed = 200_000
+)
 
 // Follow has the items that may be in lists counted in every minute that is filled from now on, in each slice that a list is of.
 func (f *Filler) Follow(ctx context.Context, made ...*Made) error {
@@ -19,6 +23,9 @@ func (f *Filler) Follow(ctx context.Context, made ...*Made) error {
 		for key, named := range m.named {
 			for _, id := range named[:min(len(named), followedOf)] {
 				for _, member := range m.members[key.Union] {
+					if len(all) >= maxFollowed {
+						break
+					}
 					all[followed{key.ItemType, member, id}] = true
 				}
 			}

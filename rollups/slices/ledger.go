@@ -2,6 +2,8 @@ package slices
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
@@ -18,6 +20,7 @@ type entry struct {
 	untimed uint64 // events without a time of their own
 	ahead   uint64 // events whose own time was too far ahead
 	left    uint64 // no slice without a row has more views
+	busy    bool   // slices are kept of its type
 }
 
 // late is what landed since the minute was filled.
@@ -26,18 +29,23 @@ func (e entry) late() uint64 { return e.landed - min(e.landed, e.views) }
 // ledger holds entries by minute and item type. A minute without views has none.
 type ledger map[time.Time]map[string]entry
 
-func readLedger(ctx context.Context, conn driver.Conn, c Config, from, until time.Time) (ledger, error) {
+// maxTypes is of how many item types slices are kept, those of most views: types are a client's text. Of others nothing is known but what landed, so
+// their lists are empty, and say how many views an item may have.
+const maxTypes = 100
+
+// readLedger reads the entries of the item types of most views, and of those asked for.
+func readLedger(ctx context.Context, conn driver.Conn, c Config, from, until time.Time, types ...string) (ledger, error) {
 	found := ledger{}
 	if !from.Before(until) {
 		return found, nil
 	}
-	err := c.read(ctx, conn, "ledger", parameters{"from": from, "until": until}, func(rows driver.Rows) error {
+	err := c.read(ctx, conn, "ledger", parameters{"from": from, "until": until, "types": append([]string{}, types...), "most": maxTypes, "reach": uint32(Reach / time.Second)}, func(rows driver.Rows) error {
 		var minute time.Time
 		var itemType string
 		var byHand uint64
 		var e entry
 		if err := rows.Scan(&minute, &itemType, &e.landed, &byHand, &e.taken, &e.version, &e.views, &e.held, &e.repeats,
-			&e.untimed, &e.ahead, &e.left); err != nil {
+			&e.untimed, &e.ahead, &e.left, &e.busy); err != nil {
 			return err
 		}
 		e.landed += byHand
@@ -49,6 +57,17 @@ func readLedger(ctx context.Context, conn driver.Conn, c Config, from, until tim
 		return nil
 	})
 	return found, err
+}
+
+// types are those of which there are entries.
+func (l ledger) types() []string {
+	found := map[string]bool{}
+	for _, entries := range l {
+		for itemType := range entries {
+			found[itemType] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // ReadHorizon returns the end of the newest minute that has been filled, or has no views; 1970 where nothing has been filled. After a

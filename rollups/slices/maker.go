@@ -3,16 +3,12 @@ package slices
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"topk/internal/list"
 	"topk/rollups/store"
 	"topk/rollups/viewers"
 )
@@ -62,118 +58,56 @@ func (m *Maker) Round(ctx context.Context, db store.DB, asOf time.Time, kept fun
 }
 
 func (m *Maker) round(ctx context.Context, db store.DB, asOf time.Time, kept func(since time.Time) error) error {
+	if err := m.fill(ctx, asOf); err != nil {
+		return err
+	}
+	busiest, asked, err := m.choose(ctx, db, asOf)
+	if err != nil {
+		return err
+	}
+	if err := m.fillClosed(ctx, asOf); err != nil {
+		return err
+	}
+	r := &round{Maker: m, db: db, asOf: asOf, kept: kept, stay: map[string]bool{}}
+	if err := r.windows(ctx, busiest, time.Time{}); err != nil {
+		return err
+	}
+	if err := r.trends(ctx, busiest, asked); err != nil {
+		return err
+	}
+	if err := r.windows(ctx, asked, time.Now().Add(askedBudget)); err != nil {
+		return err
+	}
+	if err := r.forget(ctx); err != nil {
+		return err
+	}
+	m.metrics.made(r.lists)
+	return errors.Join(r.failed, m.filler.Follow(ctx, r.made...))
+}
+
+func (m *Maker) fill(ctx context.Context, asOf time.Time) error {
 	done := m.metrics.step("fill")
 	filled, err := m.filler.Fill(ctx, asOf.Add(-Reach), asOf)
 	m.metrics.filled.Add(float64(filled))
-	if err != nil {
-		return err
+	if err == nil {
+		done()
 	}
-	done()
-	wanted, err := m.choose(ctx, db, asOf)
-	if err != nil {
-		return err
-	}
-	done = m.metrics.step("fill closed")
+	return err
+}
+
+// fillClosed fails only when ctx ends: lists of live windows do without closed hours.
+func (m *Maker) fillClosed(ctx context.Context, asOf time.Time) error {
+	done := m.metrics.step("fill closed")
 	closed, err := m.filler.FillClosed(ctx, asOf)
 	m.metrics.filledParts.Add(float64(closed))
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return err
-	case err != nil: // lists of live windows do without
+	case err != nil:
 		m.metrics.failures.Inc()
 		m.log.Warn("closed hours of slices", "error", err)
 	default:
 		done()
 	}
-	var lists []*list.List
-	var made []*Made
-	var windows []string
-	for _, w := range list.Windows {
-		if len(wanted[w.Name]) == 0 {
-			windows = append(windows, w.Name) // none of its lists is made any longer
-			continue
-		}
-		done := m.metrics.step("build " + w.Name)
-		one, err := m.builder.Build(ctx, w, asOf, wanted[w.Name], storedItems)
-		switch {
-		case errors.Is(err, ErrNotFilled):
-			m.log.Info("no new lists of slices yet", "window", w.Name, "reason", err)
-			continue
-		case err != nil:
-			return fmt.Errorf("make the lists of slices of %s: %w", w.Name, err)
-		}
-		done()
-		m.metrics.made(w.Name, one.Lists)
-		windows, lists, made = append(windows, w.Name), append(lists, one.Lists...), append(made, one)
-	}
-	trending, err := m.trend(ctx, wanted, asOf)
-	if err != nil {
-		return err
-	}
-	if err := kept(asOf.Add(-Reach)); err != nil {
-		return err
-	}
-	done = m.metrics.step("publish")
-	if err := m.publish(ctx, db, list.GlobalSlice, windows, lists); err != nil {
-		return err
-	}
-	if trending != nil {
-		if err := m.publish(ctx, db, "", []string{list.TrendingWindow}, trending); err != nil {
-			return err
-		}
-		if len(trending) > 0 { // before the first views there are none
-			m.trended = asOf
-		}
-	}
-	done()
-	return m.filler.Follow(ctx, made...)
-}
-
-// trend makes the lists of items that trend, of all views and of the slices that have lists of an hour; nil when they are not due.
-func (m *Maker) trend(ctx context.Context, wanted wishes, asOf time.Time) ([]*list.List, error) {
-	if since := asOf.Sub(m.trended); since >= 0 && since < m.config.EveryTrend {
-		return nil, nil
-	}
-	done := m.metrics.step("trend")
-	lists, err := m.builder.Trends(ctx, asOf, wanted[trendsOf], true, storedItems)
-	switch {
-	case errors.Is(err, ErrNotFilled):
-		m.log.Info("no new lists of what trends yet", "reason", err)
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("make the lists of what trends: %w", err)
-	}
-	done()
-	m.metrics.made(list.TrendingWindow, lists)
-	return append([]*list.List{}, lists...), nil // never nil
-}
-
-// publish stores lists, and stops serving those of the same windows that are made no more, but those of the slice spared.
-func (m *Maker) publish(ctx context.Context, db store.DB, spared string, windows []string, lists []*list.List) error {
-	keys := make([]list.Key, len(lists))
-	for i, l := range lists {
-		keys[i] = l.Key()
-	}
-	for batch := range slices.Chunk(lists, publishBatch) {
-		bodies := make([][]byte, len(batch))
-		for i, l := range batch {
-			var err error
-			if bodies[i], err = store.Encode(l); err != nil {
-				return err
-			}
-		}
-		err := db(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-			published, err := store.Publish(ctx, conn, batch, bodies)
-			m.metrics.published.Add(float64(published))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return db(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		forgotten, err := store.KeepSlices(ctx, conn, spared, windows, keys)
-		m.metrics.forgotten.Add(float64(forgotten))
-		return err
-	})
+	return nil
 }

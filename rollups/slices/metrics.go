@@ -19,6 +19,7 @@ type metrics struct {
 	published   prometheus.Counter
 	forgotten   prometheus.Counter
 	failures    prometheus.Counter
+	overBudget  prometheus.Counter
 	asked       prometheus.Gauge
 	lists       *prometheus.GaugeVec
 	certified   *prometheus.GaugeVec
@@ -41,6 +42,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		published:   counter("published_total", "Versions of lists of slices published."),
 		forgotten:   counter("forgotten_lists_total", "Lists of slices no longer served, because they are made no more."),
 		failures:    counter("failures_total", "Rounds that failed; the last good lists stay."),
+		overBudget:  counter("asked_over_budget_total", "Lists that were asked for and not made, because others had taken the time that a round has for them."),
 		asked:       f.NewGauge(prometheus.GaugeOpts{Name: "topk_slices_asked", Help: "Lists that are made because somebody asks for them."}),
 		lists:       gauges("lists", "Lists of slices made in the last round."),
 		certified:   gauges("certified_lists", "Those of them whose first 100 positions are proven: no other item belongs in them."),
@@ -57,17 +59,20 @@ func (m *metrics) step(name string) func() {
 	return func() { m.steps.WithLabelValues(name).Observe(time.Since(began).Seconds()) }
 }
 
-// made tells of the lists of a window.
-func (m *metrics) made(window string, lists []*list.List) {
-	certified, hidden := 0, 0
+// made tells of the lists of a round.
+func (m *metrics) made(lists []*list.List) {
+	certified, hidden, all := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, l := range lists {
+		all[l.Window]++
 		if l.CertifiedTo(certifiedTo) {
-			certified++
+			certified[l.Window]++
 		}
-		hidden += l.Hidden
-		m.asOf.WithLabelValues(window).Set(float64(l.AsOf.Unix()))
+		hidden[l.Window] += l.Hidden
+		m.asOf.WithLabelValues(l.Window).Set(float64(l.AsOf.Unix()))
 	}
-	m.lists.WithLabelValues(window).Set(float64(len(lists)))
-	m.certified.WithLabelValues(window).Set(float64(certified))
-	m.hidden.WithLabelValues(window).Set(float64(hidden))
+	for window, n := range all {
+		m.lists.WithLabelValues(window).Set(float64(n))
+		m.certified.WithLabelValues(window).Set(float64(certified[window]))
+		m.hidden.WithLabelValues(window).Set(float64(hidden[window]))
+	}
 }

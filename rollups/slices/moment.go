@@ -25,18 +25,19 @@ type moment struct {
 	landed            map[string]uint64 // by item type, in the open part
 	views             map[string]uint64 // that the slices hold of it
 	excess            map[string]uint64 // views that counts_minute took in twice
+	types             []string          // that lists are wanted of
 	uncountable       map[string]bool   // counts_minute lacked views when a minute was filled
 	repeats           map[string]uint64 // views of events that were sent more than once
 }
 
-func newMoment(window list.Window, from, until time.Time) *moment {
-	return &moment{window: window, from: from, open: from, until: until, closed: closed{cover: &recount.Cover{}}, span: span{left: map[string]uint64{}},
+func newMoment(window list.Window, from, until time.Time, types []string) *moment {
+	return &moment{types: types, window: window, from: from, open: from, until: until, closed: closed{cover: &recount.Cover{}}, span: span{left: map[string]uint64{}},
 		landed: map[string]uint64{}, views: map[string]uint64{}, excess: map[string]uint64{}, uncountable: map[string]bool{}, repeats: map[string]uint64{}}
 }
 
-// moment reads what is known of a window that ends at until.
-func (b *Builder) moment(ctx context.Context, window list.Window, until time.Time) (*moment, error) {
-	m := newMoment(window, window.From(until), until)
+// moment reads what is known of a window that ends at until, of the busiest item types and some others.
+func (b *Builder) moment(ctx context.Context, window list.Window, until time.Time, types ...string) (*moment, error) {
+	m := newMoment(window, window.From(until), until, types)
 	m.budget = b.config.CountBudget
 	if slices.ContainsFunc(list.Long, func(w list.Window) bool { return w.Name == window.Name }) {
 		covers, err := recount.ReadCovers(ctx, b.conn, []time.Time{m.from}, until.Truncate(time.Hour))
@@ -52,7 +53,7 @@ func (b *Builder) moment(ctx context.Context, window list.Window, until time.Tim
 
 // open reads what is known of the minutes of the open part.
 func (b *Builder) open(ctx context.Context, m *moment) error {
-	known, err := readLedger(ctx, b.conn, b.config, m.open, m.until)
+	known, err := readLedger(ctx, b.conn, b.config, m.open, m.until, m.types...)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,9 @@ func (m *moment) add(minute time.Time, types map[string]entry) error {
 	var version, landed uint64
 	for itemType, e := range types {
 		version = max(version, e.version)
-		landed += e.landed
+		if e.busy {
+			landed += e.landed
+		}
 		m.landed[itemType] += e.landed
 		m.views[itemType] += e.views
 		m.excess[itemType] += e.taken - min(e.taken, e.landed)
@@ -157,7 +160,7 @@ func (b *Builder) distinct(ctx context.Context, m *moment, types []string, untim
 
 // late is, by item type, what has landed and is not in the slices.
 func (b *Builder) late(ctx context.Context, m *moment) (map[string]uint64, error) {
-	now, err := readLedger(ctx, b.conn, b.config, m.open, m.until)
+	now, err := readLedger(ctx, b.conn, b.config, m.open, m.until, m.types...)
 	late := map[string]uint64{}
 	for _, types := range now {
 		for itemType, e := range types {

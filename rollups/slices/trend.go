@@ -19,21 +19,24 @@ import (
 const maxLanguages = 1000
 
 // Trends makes the lists of items that trend at until, a whole minute that is not after the horizon: one of every union wanted of an item
-// type, and, if everything is asked for, one of all views of each type, of at most stored items each. Items are in the order of their scores (list.Trend); a list is
-// certified when every item of its slices is known.
+// type, and, if everything is asked for, one of all views of each type, of at most stored items each. Items are in the order of their scores
+// (list.Trend), none of which is more than in truth; a list is certified when every item of its slices is known.
 func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string][]Union, everything bool, stored int) ([]*list.List, error) {
-	m, err := b.trendMoment(ctx, until)
+	m, err := b.trendMoment(ctx, until, slices.Sorted(maps.Keys(wanted)))
 	if err != nil {
 		return nil, err
 	}
 	if err := b.repeats(ctx, m); err != nil {
 		return nil, err
 	}
-	all := map[string][]Union{}
+	all, kept := map[string][]Union{}, []string{}
 	if everything {
-		languages, err := b.languages(ctx, m)
+		languages, whole, err := b.languages(ctx, m)
 		if err != nil {
 			return nil, err
+		}
+		if whole {
+			kept = append(kept, list.GlobalSlice)
 		}
 		for itemType := range m.landed {
 			all[itemType] = []Union{{Name: list.GlobalSlice, Members: languages}}
@@ -42,9 +45,9 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 	for itemType, unions := range wanted {
 		all[itemType] = append(all[itemType], unions...)
 	}
-	found := map[Key][]trend{}
+	found := map[Key]*trends{}
 	for _, part := range together(all) {
-		if err := b.trends(ctx, m, part, b.named(stored), found); err != nil {
+		if err := b.trends(ctx, m, part, kept, b.named(stored), found); err != nil {
 			return nil, err
 		}
 	}
@@ -58,6 +61,9 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 		for _, u := range all[itemType] {
 			key := Key{itemType, u.Name}
 			l := m.trending(key, found[key], late[itemType], stored)
+			if u.Name == list.GlobalSlice && len(kept) == 0 { // a language may be in none of the slices
+				l.Certified, l.Method = false, list.MethodEstimated
+			}
 			b.viewers.Mark(l, lots[key])
 			lists = append(lists, l)
 		}
@@ -67,8 +73,8 @@ func (b *Builder) Trends(ctx context.Context, until time.Time, wanted map[string
 
 // trendMoment is what is known of the time that scores are made of. Its closed part is hours, up to the hour in which the last one before until
 // began.
-func (b *Builder) trendMoment(ctx context.Context, until time.Time) (*moment, error) {
-	m := newMoment(list.Window{Name: list.TrendingWindow}, until.Add(-list.TrendReach).Truncate(time.Hour), until)
+func (b *Builder) trendMoment(ctx context.Context, until time.Time, types []string) (*moment, error) {
+	m := newMoment(list.Window{Name: list.TrendingWindow}, until.Add(-list.TrendReach).Truncate(time.Hour), until, types)
 	cover, err := recount.ReadHours(ctx, b.conn, m.from, until.Add(-time.Hour).Truncate(time.Hour))
 	if err != nil {
 		return nil, err
@@ -80,17 +86,20 @@ func (b *Builder) trendMoment(ctx context.Context, until time.Time) (*moment, er
 	return m, b.open(ctx, m)
 }
 
-func (b *Builder) languages(ctx context.Context, m *moment) (names []string, err error) {
+// languages are the slices that all views are put together from, and whether they are all. Where there are no more of them than are kept of a
+// minute or an hour, none was left out of any: one that leaves a language out holds more.
+func (b *Builder) languages(ctx context.Context, m *moment) (names []string, whole bool, err error) {
 	if m.empty() {
-		return nil, nil
+		return nil, true, nil
 	}
-	err = b.config.read(ctx, b.conn, "languages", m.trendParameters(parameters{"most": maxLanguages}), func(rows driver.Rows) error {
+	most := min(maxLanguages, b.config.Slices)
+	err = b.config.read(ctx, b.conn, "languages", m.trendParameters(parameters{"most": most + 1}), func(rows driver.Rows) error {
 		var name string
 		err := rows.Scan(&name)
 		names = append(names, name)
 		return err
 	})
-	return names, err
+	return names[:min(len(names), most)], len(names) <= most, err
 }
 
 // trendParameters adds minutes and hours to the parameters of a question.
@@ -105,69 +114,96 @@ type trend struct {
 	id string
 	list.Trend
 	surplus uint64
-	total   uint64 // views of all items of its slice in that hour
 }
 
-// trends finds the items of a part's unions, one more than stored of each.
-func (b *Builder) trends(ctx context.Context, m *moment, p *part, stored int, into map[Key][]trend) error {
+// trends are the items of a union that trend, greatest score first.
+type trends struct {
+	items    []trend
+	more     bool   // there are others
+	total    uint64 // views of all items in the last hour
+	whole    bool   // every item is known
+	allThere bool   // no slice was left out of a minute or an hour
+}
+
+// trends finds the items of a part's unions, one more than stored of each. Of unions that are kept no slice can have been left out.
+func (b *Builder) trends(ctx context.Context, m *moment, p *part, kept []string, stored int, into map[Key]*trends) error {
 	members, names := membersOf(p.unions)
 	if m.empty() || len(members) == 0 {
 		return nil
 	}
-	asked := m.trendParameters(parameters{"types": p.types, "members": members, "names": names, "until": m.until,
+	asked := m.trendParameters(parameters{"types": p.types, "members": members, "names": names, "kept": kept, "until": m.until,
 		"floor": strconv.FormatFloat(b.config.TrendFloor, 'g', -1, 64), "most": stored + 1})
 	return b.config.read(ctx, b.conn, "trend", asked, func(rows driver.Rows) error {
 		var key Key
+		var of trends
 		one := trend{Trend: list.Trend{Floor: b.config.TrendFloor}}
-		err := rows.Scan(&key.ItemType, &key.Union, &one.id, &one.Score, &one.Velocity, &one.Novelty, &one.Fast, &one.Slow, &one.Views, &one.surplus,
-			&one.FirstSeen, &one.total)
-		one.FirstSeen = one.FirstSeen.UTC()
-		if p.wanted[key] {
-			into[key] = append(into[key], one)
+		if err := rows.Scan(&key.ItemType, &key.Union, &one.id, &one.Score, &one.Velocity, &one.Novelty, &one.Fast, &one.Slow, &one.Views, &one.surplus,
+			&one.FirstSeen, &of.total, &of.whole, &of.allThere); err != nil {
+			return err
 		}
-		return err
+		one.FirstSeen = one.FirstSeen.UTC()
+		if !p.wanted[key] {
+			return nil
+		}
+		if into[key] == nil {
+			into[key] = &of
+		}
+		if t := into[key]; one.id != "" {
+			t.items = append(t.items, one)
+			t.more = len(t.items) > stored
+		}
+		return nil
 	})
 }
 
 // screenTrends leaves items out that had too few viewers in the last hour.
-func (b *Builder) screenTrends(ctx context.Context, m *moment, found map[Key][]trend) map[Key]*viewers.Lot {
+func (b *Builder) screenTrends(ctx context.Context, m *moment, found map[Key]*trends) map[Key]*viewers.Lot {
 	lots := make(map[Key]*viewers.Lot, len(found))
-	for key, items := range found {
-		lot := &viewers.Lot{ItemType: key.ItemType, Items: make(map[string]list.Interval, len(items)), Stored: len(items)}
-		for _, one := range items {
+	for key, t := range found {
+		lot := &viewers.Lot{ItemType: key.ItemType, Items: make(map[string]list.Interval, len(t.items)), Stored: len(t.items)}
+		for _, one := range t.items {
 			lot.Items[one.id] = list.Interval{Lower: one.Views, Upper: one.Views + one.surplus}
 		}
 		lots[key] = lot
 	}
 	b.viewers.Screen(ctx, viewers.Window{Name: list.TrendingWindow, From: m.until.Add(-time.Hour), AsOf: m.until}, slices.Collect(maps.Values(lots))...)
-	for key, items := range found {
-		found[key] = slices.DeleteFunc(items, func(one trend) bool { _, stays := lots[key].Items[one.id]; return !stays })
+	for key, t := range found {
+		t.items = slices.DeleteFunc(t.items, func(one trend) bool { _, stays := lots[key].Items[one.id]; return !stays })
 	}
 	return lots
 }
 
-// trending puts a list together.
-func (m *moment) trending(key Key, found []trend, late uint64, stored int) *list.List {
-	made := &list.List{ItemType: key.ItemType, Window: m.window.Name, Slice: key.Union, From: m.from, AsOf: m.until,
-		ExactUntil: m.closed.cover.Exact(), Method: list.MethodVerified, Partial: []string{}, Items: []list.Item{}}
+// trending puts a list together. Nothing was found where no slice of the union has views, nor one was left out.
+func (m *moment) trending(key Key, found *trends, late uint64, stored int) *list.List {
+	if found == nil {
+		found = &trends{whole: true, allThere: true}
+	}
+	made := &list.List{ItemType: key.ItemType, Window: m.window.Name, Slice: key.Union, From: m.from, AsOf: m.until, ExactUntil: m.closed.cover.Exact(),
+		Method: list.MethodVerified, Total: found.total, More: found.more || len(found.items) > stored, Partial: []string{}, Items: []list.Item{}}
+	if !found.allThere {
+		made.Method = list.MethodEstimated // of the slices that were left out the views are not known
+	}
 	repeated := m.repeats[key.ItemType]
-	made.Certified = late == 0 && repeated == 0 && m.span.left[key.ItemType] == 0 && m.closed.left[key.ItemType] == 0
-	for i, one := range found[:min(len(found), stored)] {
+	made.Certified = late == 0 && repeated == 0 && found.whole
+	for i, one := range found.items[:min(len(found.items), stored)] {
 		made.MaxOvercount = max(made.MaxOvercount, one.surplus+min(repeated, one.Views))
 		item := list.Item{Position: i + 1, Rank: i + 1, ItemID: one.id, Count: one.Views + one.surplus, Lower: one.Views - min(repeated, one.Views),
 			Upper: one.Views + one.surplus + late, Trend: &one.Trend}
-		if i > 0 && one.Score == found[i-1].Score {
+		if i > 0 && one.Score == found.items[i-1].Score {
 			item.Rank = made.Items[i-1].Rank
 		}
-		made.Certified = made.Certified && one.surplus == 0
 		made.Items = append(made.Items, item)
 	}
-	if len(found) > 0 {
-		made.Total = found[0].total
-	}
 	made.Other = made.Cut(len(made.Items)).Other
-	if len(made.Items) == 0 {
+	if hours := m.closed.cover.LateHours(key.ItemType); len(hours) > 0 { // their views are in no score yet
+		made.Partial, made.Certified = hours, false
+	}
+	switch {
+	case len(made.Items) > 0:
+	case found.whole:
 		made.Reason = fmt.Sprintf("no %s was viewed in the last hour", key.ItemType)
+	default:
+		made.Reason = fmt.Sprintf("no %s is known to stand out in the last hour", key.ItemType)
 	}
 	return made
 }

@@ -19,9 +19,11 @@ const (
 	// wantedFor is how long, in event time, a slice keeps its lists once it is no longer among the busiest. So those near the border have them
 	// throughout, and the last list of one that nobody views is an empty one.
 	wantedFor = 10 * time.Minute
-	// askedFor is how long a list is made after somebody has asked for it last, by the wall clock, and maxAskedLists how many of them.
+	// askedFor is how long a list is made after somebody has asked for it last, by the wall clock, maxAskedLists how many of them, and
+	// maxAskedParts of how many slices in all: 185 windows of the EU.
 	askedFor      = 10 * time.Minute
 	maxAskedLists = 500
+	maxAskedParts = 5000
 )
 
 // wishes are the unions of which lists are to be made, by window and item type.
@@ -31,32 +33,43 @@ func (w wishes) add(window, itemType string, u Union) {
 	if w[window] == nil {
 		w[window] = map[string][]Union{}
 	}
-	if !slices.ContainsFunc(w[window][itemType], func(other Union) bool { return other.Name == u.Name }) {
+	if !w.has(window, itemType, u.Name) {
 		w[window][itemType] = append(w[window][itemType], u)
 	}
 }
 
-// choose finds out which lists to make at asOf.
-func (m *Maker) choose(ctx context.Context, db store.DB, asOf time.Time) (wishes, error) {
+func (w wishes) has(window, itemType, name string) bool {
+	return slices.ContainsFunc(w[window][itemType], func(u Union) bool { return u.Name == name })
+}
+
+// choose finds out which lists to make at asOf: of the busiest slices, and others that were asked for.
+func (m *Maker) choose(ctx context.Context, db store.DB, asOf time.Time) (busiest, others wishes, err error) {
 	if err := m.chooseBusiest(ctx, asOf); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	wanted := wishes{}
+	busiest, others = wishes{}, wishes{}
 	for key := range m.wanted {
 		for _, window := range list.Live {
-			wanted.add(window.Name, key.ItemType, Union{Name: key.Union, Members: []string{key.Union}})
+			busiest.add(window.Name, key.ItemType, Union{Name: key.Union, Members: []string{key.Union}})
 		}
 	}
 	asked, err := readAsked(ctx, db)
 	m.metrics.asked.Set(float64(len(asked)))
+	parts := 0
 	for _, key := range asked {
 		s, err := slice.Parse(key.Slice)
-		if err != nil || !m.config.Kept.Has(s) || key.Slice == list.GlobalSlice {
+		if err != nil || !m.config.Kept.Has(s) || key.Slice == list.GlobalSlice || len(key.Slice) > list.MaxStoredSlice {
 			continue // of another configuration, or written by hand
 		}
-		wanted.add(key.Window, key.ItemType, Union{Name: key.Slice, Members: s.Parts()})
+		if busiest.has(key.Window, key.ItemType, key.Slice) {
+			continue
+		}
+		if parts += s.PartCount(); parts > maxAskedParts {
+			break // the others are made on demand
+		}
+		others.add(key.Window, key.ItemType, Union{Name: key.Slice, Members: s.Parts()})
 	}
-	return wanted, err
+	return busiest, others, err
 }
 
 // chooseBusiest brings m.wanted up to date.

@@ -1,7 +1,7 @@
 -- Enter minutes whose slices have been written, with what is known of them as a whole.
 -- Events that repeat are told second by second, as in rollups/duplicates.go: of a second that has more events than views from its events
 -- alone, because either topic may be ahead for late events.
--- Parameters: minutes: Array(DateTime); from, until (DateTime) around them; version; slices: how many are kept of an item type and minute.
+-- Parameters: types: Array(String); minutes: Array(DateTime); from, until (DateTime) around them; version; slices: how many are kept of an item type and minute.
 INSERT INTO topk.filled_minutes (minute, item_type, version, views, held, repeats, untimed, ahead, left_out)
 SELECT minute, item_type, {version:UInt64}, sum(found.views), sum(found.held), sum(found.repeats), sum(found.untimed), sum(found.ahead), sum(found.left_out)
 FROM
@@ -48,4 +48,5 @@ FROM
     WHERE minute IN {minutes:Array(DateTime('UTC'))}
     GROUP BY minute, item_type
 ) AS found
+WHERE item_type IN {types:Array(String)}
 GROUP BY minute, item_type

@@ -1,6 +1,6 @@
 -- Write the most viewed items of each slice of some dimensions in some minutes, each landed row once, and those that are followed beside
 -- them, whatever views they have.
--- Parameters: dimensions, as in topk_slice_name; minutes: Array(DateTime); from, until (DateTime) around them; version; keep: items of a slice;
+-- Parameters: types: Array(String); dimensions, as in topk_slice_name; minutes: Array(DateTime); from, until (DateTime) around them; version; keep: items of a slice;
 -- slices: how many of an item type and minute, and one more, so that what is left out is bounded; followed: version in slice_followed.
 -- A slice of more than keep items has a floor of one at least, so items of one view are in no need of order.
 INSERT INTO topk.slice_minutes (item_type, slice, dimensions, minute, version, views, items, counts, floor)
@@ -33,7 +33,7 @@ FROM
                        if(bitTest({dimensions:UInt8}, 0), s.country, '') AS country, if(bitTest({dimensions:UInt8}, 1), s.category, '') AS category,
                        if(bitTest({dimensions:UInt8}, 2), s.language, '') AS language
                 FROM topk.counts_second AS s FINAL
-                WHERE second >= {from:DateTime('UTC')} AND second < {until:DateTime('UTC')} AND minute IN {minutes:Array(DateTime('UTC'))}
+                WHERE item_type IN {types:Array(String)} AND second >= {from:DateTime('UTC')} AND second < {until:DateTime('UTC')} AND minute IN {minutes:Array(DateTime('UTC'))}
             )
             GROUP BY item_type, minute, item_id, country, category, language
         )

@@ -1,5 +1,5 @@
 -- Write the most viewed items of each slice of some dimensions in some partitions of exact counts.
--- Parameters: dimensions, as in topk_slice_name; keep: items of a slice; slices: how many of an item type and partition, and one more, so that
+-- Parameters: types: Array(String); dimensions, as in topk_slice_name; keep: items of a slice; slices: how many of an item type and partition, and one more, so that
 -- what is left out is bounded; the partitions as a cover: total (0 = none), days, less (none), hours and their versions.
 INSERT INTO topk.slice_heads (slice, dimensions, part, bucket, version, item_type, views, items, counts, floor)
 SELECT topk_slice_name({dimensions:UInt8}, country, category, language), {dimensions:UInt8}, part, bucket, version, item_type, slice_views,
@@ -20,6 +20,7 @@ FROM
                 days = {days:Array(DateTime('UTC'))}, day_versions = {day_versions:Array(UInt64)},
                 less = {less:Array(DateTime('UTC'))}, less_versions = {less_versions:Array(UInt64)},
                 hours = {hours:Array(DateTime('UTC'))}, hour_versions = {hour_versions:Array(UInt64)}) AS c
+            WHERE item_type IN {types:Array(String)}
         )
         GROUP BY part, bucket, version, item_type, item_id, country, category, language
         HAVING added > 0
