@@ -70,6 +70,9 @@ func newAsker(m *memory, metrics *demandMetrics, log *slog.Logger, now func() ti
 
 // ask notes that a list which is not published, of a slice that has views, was asked for.
 func (a *asker) ask(key list.Key) {
+	if len(key.Slice) > list.MaxStoredSlice {
+		return // anybody can make up unions of a hundred long categories, and they are no keys
+	}
 	now := a.now()
 	last := a.once.get(key)
 	a.once.put(key, now, len(key.ItemType)+len(key.Slice)+entryBytes)

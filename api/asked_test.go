@@ -41,7 +41,7 @@ func TestVersionsShareWhenTheyWereAskedFor(t *testing.T) {
 	version := func(slice string, n int64) *served {
 		l := sample("video", "1h", 3, 30)
 		l.Slice, l.Version = slice, n
-		s, err := newServed(l, 0)
+		s, err := newServed(l, freshness{})
 		require.NoError(t, err)
 		return s
 	}

@@ -12,6 +12,8 @@ import (
 
 	"topk/internal/clickhouse"
 	"topk/internal/slice"
+	"topk/rollups/slices"
+	"topk/rollups/viewers"
 )
 
 // Config says where the API listens and what it reads.
@@ -23,6 +25,12 @@ type Config struct {
 	// StaleAfter is how long the next version of a list may be overdue before the list is served as stale; 0 is for
 	// ever, which suits recorded data: nothing is published after its end.
 	StaleAfter time.Duration
+	// TrendFloor is how many views an hour are not told from a rise, as the rollup worker has it.
+	TrendFloor float64
+	// EveryTrend is the least time between two lists of items that trend, as the rollup worker has it: twice as long after one it is overdue.
+	EveryTrend time.Duration
+	// Viewers says which items are left out of lists that are made on demand, as the rollup worker leaves them out of published ones.
+	Viewers viewers.Config
 	// Ingest is the base URL of an ingestor that POST /v1/events and POST /views are passed on to; "" passes nothing on.
 	Ingest string
 	// Pairs are the pairs of dimensions that are counted, as slice.ParsePairs reads them: those of the rollup worker.
@@ -39,7 +47,19 @@ func DefaultConfig() Config {
 		ClickHouse: "http://127.0.0.1:18123/topk",
 		StaleAfter: time.Minute,
 		Pairs:      slice.DefaultPairs,
+		TrendFloor: slices.DefaultConfig().TrendFloor,
+		EveryTrend: slices.DefaultConfig().EveryTrend,
+		Viewers:    defaultViewers(),
 	}
+}
+
+// demandViewers is what one question about viewers may take: whom it does not answer for in time stays.
+const demandViewers = time.Second
+
+func defaultViewers() viewers.Config {
+	config := viewers.DefaultConfig()
+	config.Budget = demandViewers
+	return config
 }
 
 // Validate reports every mistake of the configuration at once.
@@ -67,11 +87,19 @@ func (c Config) Validate() error {
 			mistakes = append(mistakes, fmt.Errorf("ingest: %q must be a URL such as http://127.0.0.1:8080", c.Ingest))
 		}
 	}
+	if err := c.demand(slice.Kept{}).Validate(); err != nil {
+		mistakes = append(mistakes, err)
+	}
+	if err := c.Viewers.Validate(); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if _, err := c.slicing(); err != nil {
 		mistakes = append(mistakes, err)
 	}
 	return errors.Join(mistakes...)
 }
+
+func (c Config) freshness() freshness { return freshness{c.StaleAfter, c.EveryTrend} }
 
 // slicing reads which slices can be asked for. The error joins every mistake.
 func (c Config) slicing() (slicing, error) {

@@ -13,10 +13,17 @@ import (
 )
 
 // short says that a published list of a slice ends before what is asked for: more of it is known than was published. A list of fewer items
-// than are usually asked for is all that is known.
+// than are usually asked for is all that is known, and one of items that trend says itself whether there are more.
 func (s *served) short(q *query) bool {
 	n := len(s.list.Items)
-	return q.k > n && n >= list.DefaultK && s.list.Floor >= q.least && s.list.Slice != list.GlobalSlice
+	switch {
+	case q.k <= n || s.list.Slice == list.GlobalSlice:
+		return false
+	case s.list.Window == list.TrendingWindow:
+		return s.list.More
+	default:
+		return n >= list.DefaultK && s.list.Floor >= q.least
+	}
 }
 
 // demanded answers for a list that is not published, or that is longer than the published one, found.

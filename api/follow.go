@@ -40,13 +40,13 @@ var (
 
 // follower keeps memory equal to what PostgreSQL says is current. It is the only writer of memory.
 type follower struct {
-	dsn        string
-	staleAfter time.Duration
-	memory     *memory
-	graded     *gradeMemory
-	charts     *chartMemory
-	metrics    *metrics
-	log        *slog.Logger
+	dsn     string
+	fresh   freshness
+	memory  *memory
+	graded  *gradeMemory
+	charts  *chartMemory
+	metrics *metrics
+	log     *slog.Logger
 
 	compared time.Time     // when memory was last made equal to PostgreSQL as a whole
 	grades   []grade.Grade // those in graded, newest first
@@ -226,7 +226,7 @@ func (f *follower) prepare(row *currentRow) *served {
 	l, err := row.list()
 	if err == nil {
 		var s *served
-		if s, err = newServed(l, f.staleAfter); err == nil {
+		if s, err = newServed(l, f.fresh); err == nil {
 			f.metrics.loads.WithLabelValues(loadOK).Inc()
 			return s
 		}

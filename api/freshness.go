@@ -15,19 +15,30 @@ const (
 	maxAgeShare = 60
 )
 
-// trendingEvery is the longest time between two lists of items that trend, as rollup workers make them unless told otherwise, and as much again.
-const trendingEvery = 10 * time.Minute
+// freshness says when a list is overdue.
+type freshness struct {
+	staleAfter time.Duration // Config.StaleAfter: 0 is never
+	everyTrend time.Duration // Config.EveryTrend
+}
 
 // every is the longest time between two versions of a list while all is well.
-func every(window, slice string) time.Duration {
+func (f freshness) every(window, slice string) time.Duration {
 	if window == list.TrendingWindow {
-		return trendingEvery
+		return 2 * f.everyTrend // made in the first round after it, and as much again
 	}
 	w, err := list.ParseWindow(window)
 	if err != nil {
 		return time.Minute // a window that a newer rollup worker publishes
 	}
 	return w.EveryOf(slice)
+}
+
+// staleAt is when a list is stale whose next version is awaited from a time on: Unix nanoseconds, 0 for never.
+func (f freshness) staleAt(l *list.List, from time.Time) int64 {
+	if f.staleAfter == 0 {
+		return 0
+	}
+	return from.Add(f.every(l.Window, l.Slice) + f.staleAfter).UnixNano()
 }
 
 // cacheControl is the header for lists of a window.

@@ -30,7 +30,7 @@ func startLoaded(t testing.TB) *running {
 		loaded := sample(l.itemType, l.window, 1000, 9000)
 		loaded.Slice = l.slice
 		loaded.Version, loaded.PublishedAt = 7, time.Date(2026, 3, 1, 12, 0, 1, 0, time.UTC)
-		s, err := newServed(loaded, 0)
+		s, err := newServed(loaded, freshness{})
 		require.NoError(t, err)
 		api.server.memory.put(s)
 	}

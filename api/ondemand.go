@@ -16,6 +16,7 @@ import (
 	"topk/internal/list"
 	"topk/internal/slice"
 	"topk/rollups/slices"
+	"topk/rollups/viewers"
 )
 
 // Bounds of making lists on demand.
@@ -42,12 +43,12 @@ var errBusy = errors.New("too many lists are being made on demand")
 
 // onDemand makes lists of slices that have no published one, from what ClickHouse holds of their minutes.
 type onDemand struct {
-	conn       driver.Conn
-	builder    *slices.Builder
-	staleAfter time.Duration
-	log        *slog.Logger
-	metrics    *demandMetrics
-	now        func() time.Time
+	conn    driver.Conn
+	builder *slices.Builder
+	fresh   freshness
+	log     *slog.Logger
+	metrics *demandMetrics
+	now     func() time.Time
 
 	horizon  *horizon
 	known    *known
@@ -66,15 +67,22 @@ type unfilled struct {
 	err error
 }
 
+// demand is how lists are made on demand.
+func (c Config) demand(kept slice.Kept) slices.Config {
+	config := slices.DefaultConfig()
+	config.Kept, config.Budget, config.CountBudget, config.Hasty = kept, demandLimit, demandCounts, true
+	config.TrendFloor, config.EveryTrend = c.TrendFloor, c.EveryTrend
+	return config
+}
+
 // newOnDemand does no I/O.
 func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheus.Registerer, m *demandMetrics, now func() time.Time) (*onDemand, error) {
 	conn, err := clickhouse.Open(c.ClickHouse)
 	if err != nil {
 		return nil, err
 	}
-	config := slices.DefaultConfig()
-	config.Kept, config.Budget, config.CountBudget, config.Hasty = kept, demandLimit, demandCounts, true
-	d := &onDemand{conn: conn, builder: slices.NewBuilder(conn, config), staleAfter: c.StaleAfter, log: log, metrics: m, now: now,
+	config := c.demand(kept)
+	d := &onDemand{conn: conn, builder: slices.NewBuilder(conn, config), fresh: c.freshness(), log: log, metrics: m, now: now,
 		known: &known{conn: conn}, cache: newDemandCache(), absent: newLRU[demandKey, *absence](maxAbsent, maxAbsentBytes),
 		unfilled: newLRU[string, *unfilled](len(list.Windows), maxAbsentBytes),
 		slots:    make(chan struct{}, demandBuilds)}
@@ -82,6 +90,7 @@ func newOnDemand(c Config, kept slice.Kept, log *slog.Logger, registry prometheu
 		return slices.ReadHorizon(clickhouse.Patient(ctx), conn, config)
 	}}
 	registry.MustRegister(d.cache)
+	d.builder.Screen(viewers.NewReader(conn, c.Viewers, log, registry))
 	return d, nil
 }
 
@@ -172,7 +181,7 @@ func (d *onDemand) make(ctx context.Context, key demandKey) (*demanded, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := newDemanded(l, d.staleAfter)
+	made, err := newDemanded(l, d.fresh)
 	if err != nil {
 		return nil, err
 	}

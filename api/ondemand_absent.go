@@ -39,7 +39,7 @@ func (d *onDemand) makeAbsent(ctx context.Context, key demandKey, window list.Wi
 	if l.Floor > 0 {
 		l.Reason = fmt.Sprintf("no %s is known to stand out in slice %s: each has %d views at most", l.ItemType, l.Slice, l.Floor)
 	}
-	made, err := newDemanded(&l, d.staleAfter)
+	made, err := newDemanded(&l, d.fresh)
 	if err != nil {
 		return nil, err
 	}

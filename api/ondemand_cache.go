@@ -38,12 +38,10 @@ type demanded struct {
 }
 
 // newDemanded prepares a list that was just made. On live data one that ends long ago is stale: published ones are as old when their next
-// version is overdue. staleAfter is 0 for recorded data.
-func newDemanded(l *list.List, staleAfter time.Duration) (*demanded, error) {
+// version is overdue.
+func newDemanded(l *list.List, fresh freshness) (*demanded, error) {
 	s := &served{list: l, cacheControl: demandCacheControl, maxPages: maxPagesPerDemanded}
-	if staleAfter > 0 {
-		s.staleAt = l.AsOf.Add(time.Minute + every(l.Window, l.Slice) + staleAfter).UnixNano() // they end at whole minutes
-	}
+	s.staleAt = fresh.staleAt(l, l.AsOf.Add(time.Minute)) // they end at whole minutes
 	return &demanded{served: s}, s.encode()
 }
 

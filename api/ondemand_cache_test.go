@@ -16,7 +16,7 @@ func TestEmptyListsEvictNoOthers(t *testing.T) {
 	made := func(name string, items int) (demandKey, *demanded) {
 		l := sample("video", "1h", items, 5000)
 		l.Slice, l.PublishedAt = name, now
-		d, err := newDemanded(l, 0)
+		d, err := newDemanded(l, freshness{})
 		require.NoError(t, err)
 		return l.Key(), d
 	}
@@ -43,7 +43,7 @@ func TestListsOnDemandAreBoundedInBytes(t *testing.T) {
 	for i := range 400 {
 		l := sample("video", "1h", 1000, 5000)
 		l.Slice, l.PublishedAt = fmt.Sprint("category=", i), now
-		made, err := newDemanded(l, 0)
+		made, err := newDemanded(l, freshness{})
 		require.NoError(t, err)
 		c.put(l.Key(), made)
 		for k := range 2 * maxPagesPerDemanded {
@@ -64,7 +64,7 @@ func TestAListIsKeptOnce(t *testing.T) {
 	l, none := sample("video", "1h", 3, 30), sample("video", "1h", 0, 0)
 	l.PublishedAt, none.PublishedAt = now, now
 	for _, l := range []*list.List{l, none, l} {
-		made, err := newDemanded(l, 0)
+		made, err := newDemanded(l, freshness{})
 		require.NoError(t, err)
 		c.put(l.Key(), made)
 		viewed, _ := c.viewed.size()
@@ -78,11 +78,11 @@ func TestAListIsKeptOnce(t *testing.T) {
 func TestListsOnDemandThatEndLongAgoAreStale(t *testing.T) {
 	l := sample("video", "1h", 3, 30)
 	l.Slice = "country=DE"
-	live, err := newDemanded(l, time.Minute)
+	live, err := newDemanded(l, freshness{staleAfter: time.Minute})
 	require.NoError(t, err)
 	require.False(t, live.stale(l.AsOf.Add(3*time.Minute)))
 	require.True(t, live.stale(l.AsOf.Add(5*time.Minute)))
-	recorded, err := newDemanded(l, 0)
+	recorded, err := newDemanded(l, freshness{})
 	require.NoError(t, err)
 	require.False(t, recorded.stale(l.AsOf.Add(1000*time.Hour)))
 }

@@ -84,7 +84,9 @@ func TestOnDemand(t *testing.T) {
 		{"a crowd costs one build", crowdCostsOneBuild},
 		{"min_count", leavesOutFew},
 		{"more than is published", moreThanPublished},
+		{"more trends than are published", moreTrendsThanPublished},
 		{"what is asked for twice is entered", entersWhatIsAskedFor},
+		{"items of few viewers", itemsOfFewViewers},
 		{"made-up slices", madeUpSlices},
 		{"an item comes late", comesLate},
 		{"too many at once", tooManyAtOnce},
@@ -265,6 +267,32 @@ func moreThanPublished(t *testing.T, a *asking) {
 	published.Items, published.Floor = published.Items[:99], 3
 	a.awaitVersion("/v1/topk?country=IN&k=120", a.db.publish(published))
 	require.True(t, *a.list("/v1/topk?country=IN&k=1000").Precomputed, "no more is known")
+}
+
+// A published list of items that trend is short as well: who asks for more of a slice gets one that is made, and of all views one that says that
+// there are more.
+func moreTrendsThanPublished(t *testing.T, a *asking) {
+	published := sample("video", list.TrendingWindow, 2, 30)
+	published.Slice, published.More = "country=IN", true
+	a.awaitVersion("/v1/trending?country=IN&k=2", a.db.publish(published))
+	require.True(t, a.list("/v1/trending?country=IN&k=2").Certified)
+	l := a.list("/v1/trending?country=IN&k=1000")
+	require.False(t, *l.Precomputed)
+	truth, _ := a.minutes.truth(t, "country=IN", noon.Add(-time.Hour))
+	require.Len(t, l.Items, len(truth))
+	require.False(t, l.More)
+	require.True(t, l.Certified)
+
+	published.More = false
+	a.awaitVersion("/v1/trending?country=IN&k=2", a.db.publish(published))
+	require.True(t, *a.list("/v1/trending?country=IN&k=1000").Precomputed, "there are no others")
+	published.Slice, published.More = list.GlobalSlice, true
+	a.awaitVersion("/v1/trending?k=2", a.db.publish(published))
+	require.True(t, a.list("/v1/trending?k=2").Certified)
+	l = a.list("/v1/trending?k=3")
+	require.Len(t, l.Items, 2)
+	require.True(t, l.More)
+	require.False(t, l.Certified, "the third is not there")
 }
 
 // What was made up a moment ago and is viewed now is found, when a minute is filled again and when one is filled for the first time.

@@ -53,11 +53,8 @@ func (p pageKey) k() int      { return int(p.cut >> 1) }
 func (p pageKey) stale() bool { return p.cut&1 == 1 }
 
 // newServed prepares a published list. The list must not change afterwards.
-func newServed(l *list.List, staleAfter time.Duration) (*served, error) {
-	s := &served{list: l, precomputed: true, cacheControl: cacheControl(l.Window), maxPages: maxPagesPerList}
-	if staleAfter > 0 {
-		s.staleAt = l.PublishedAt.Add(every(l.Window, l.Slice) + staleAfter).UnixNano()
-	}
+func newServed(l *list.List, fresh freshness) (*served, error) {
+	s := &served{list: l, precomputed: true, staleAt: fresh.staleAt(l, l.PublishedAt), cacheControl: cacheControl(l.Window), maxPages: maxPagesPerList}
 	if l.Slice != list.GlobalSlice {
 		s.asks = &asks{}
 	}

@@ -82,7 +82,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		defer func() { _ = s.demand.conn.Close() }() // it has read all that it was asked for
 	}
 	f := &follower{
-		dsn: s.config.Postgres, staleAfter: s.config.StaleAfter,
+		dsn: s.config.Postgres, fresh: s.config.freshness(),
 		memory: s.memory, graded: s.graded, charts: s.charts, metrics: s.metrics, log: s.log,
 	}
 	var following sync.WaitGroup

@@ -45,7 +45,7 @@ func TestServesSlices(t *testing.T) {
 
 		loaded := sample("video", "1h", 3, 30)
 		loaded.Slice = name
-		s, err := newServed(loaded, 0)
+		s, err := newServed(loaded, freshness{})
 		require.NoError(t, err)
 		api.server.memory.put(s)
 		found := api.list("/v1/topk?" + path)

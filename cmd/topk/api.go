@@ -40,6 +40,12 @@ func apiCommand() *cobra.Command {
 		"URL of an ingestor to pass POST /v1/events and /views on to; empty passes nothing on")
 	flags.StringVar(&config.Pairs, "slice-pairs", config.Pairs,
 		"pairs of dimensions that are counted, as the rollup worker has them; empty is none")
+	flags.Float64Var(&config.TrendFloor, "trend-floor", config.TrendFloor, "views an hour that are not told from a rise, as the rollup worker has it")
+	flags.DurationVar(&config.EveryTrend, "every-trend", config.EveryTrend,
+		"least time between two lists of items that trend, as the rollup worker has it: one is overdue after twice as long")
+	flags.IntVar(&config.Viewers.Min, "min-viewers", config.Viewers.Min,
+		"viewers that an item needs in the window of a list that is made on demand, as the rollup worker has it; 0 leaves nothing out")
+	flags.DurationVar(&config.Viewers.KeepEvents, "keep-events", config.Viewers.KeepEvents, "life of raw events, as the rollup worker has it; for --min-viewers")
 	flags.StringArrayVar(&config.Groups, "group", config.Groups,
 		"a union of countries that region= asks for, such as nordics=DK,FI,IS,NO,SE; repeatable; eu is there, and may be replaced")
 	return command
