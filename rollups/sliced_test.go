@@ -64,11 +64,22 @@ func TestWorkerMakesListsOfSlices(t *testing.T) {
 	require.Equal(t, uint64(9), found[india].Items[0].Count)
 	require.Equal(t, uint64(5), found[[2]string{"country=DE", "5m"}].Total)
 
-	// Somebody asks for a union.
-	_, err := conn.Exec(t.Context(), "INSERT INTO asked_slices VALUES ('video', '1h', 'country=DE|IN')")
+	// Somebody asks for unions: of all countries and the unknown one they are all views, counts included.
+	land(start.Add(200*time.Second), "", 4)
+	_, err := conn.Exec(t.Context(), "INSERT INTO asked_slices VALUES ('video', '1h', 'country=DE|IN'), ('video', '1h', 'country=|DE|IN')")
 	require.NoError(t, err)
 	e.heartbeat(t, start.Add(4*time.Minute), 1, 1)
 	eventually(t, "the list of the union", asOf(start.Add(4*time.Minute), [2]string{"country=DE|IN", "1h"}))
 	require.Equal(t, uint64(14), currentSlices(t, conn)[[2]string{"country=DE|IN", "1h"}].Total)
+	eventually(t, "the union of all", asOf(start.Add(4*time.Minute), [2]string{"country=|DE|IN", "1h"}))
+	eventually(t, "the list of all views", func() bool { return current(t, conn, "1h").AsOf.Equal(start.Add(4 * time.Minute)) })
+	union, global := currentSlices(t, conn)[[2]string{"country=|DE|IN", "1h"}], current(t, conn, "1h")
+	require.Equal(t, uint64(18), global.Total)
+	require.Equal(t, global.Total, union.Total)
+	require.Equal(t, len(global.Items), len(union.Items))
+	for i, item := range global.Items {
+		require.Equal(t, item.ItemID, union.Items[i].ItemID)
+		require.Equal(t, item.Count, union.Items[i].Count)
+	}
 	stop()
 }

@@ -45,7 +45,7 @@ func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
 	}
 	for _, window := range windows {
 		replay(window.To)
-		got := awaitList(t, stack, "page", "1h", 1000, 30*time.Second, func(l *list.List) bool { return l.AsOf.Equal(window.To) })
+		got := awaitList(t, stack, "page", "1h", 1000, 2*time.Minute, func(l *list.List) bool { return l.AsOf.Equal(window.To) })
 		checkWindow(t, got, window, day)
 	}
 	kolkata := time.FixedZone("", 5*3600+1800)
@@ -57,7 +57,7 @@ func TestReplayEqualsPublishedTruthAtEveryStep(t *testing.T) {
 
 	midnight := time.Date(1995, 8, 2, 0, 0, 0, 0, time.UTC)
 	replay(midnight)
-	got := awaitList(t, stack, "page", "24h", 1000, 30*time.Second, func(l *list.List) bool { return l.AsOf.Equal(midnight) })
+	got := awaitList(t, stack, "page", "24h", 1000, 2*time.Minute, func(l *list.List) bool { return l.AsOf.Equal(midnight) })
 	require.Equal(t, midnight.Add(-24*time.Hour), got.From)
 	whole := truth.Top(truth.In(day, got.From, midnight))
 	require.Equal(t, "", truth.Difference(whole[:min(len(whole), list.MaxK)], items(got)))
@@ -105,7 +105,7 @@ func checkChart(t *testing.T, stack *embedded.Stack, zone string, from, asOf tim
 	var got list.Chart
 	require.Eventually(t, func() bool {
 		return fetch(url, &got) == nil && got.AsOf.Equal(asOf) && got.Provisional == provisional
-	}, 30*time.Second, 50*time.Millisecond, "%s", url)
+	}, 2*time.Minute, 50*time.Millisecond, "%s", url)
 	require.Equal(t, from.UTC(), got.From)
 	var charted []truth.Item
 	for _, item := range got.Items {
