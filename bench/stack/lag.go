@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +34,7 @@ type Lags struct {
 
 // WatchLag samples the lags of a stack until ctx ends.
 func (s *Stack) WatchLag(ctx context.Context) Lags {
-	client := &http.Client{Timeout: 5 * time.Second}
+	client := &http.Client{Timeout: pollWithin}
 	defer client.CloseIdleConnections()
 	api := apiclient.New(s.API)
 	defer api.Close()
@@ -61,16 +58,11 @@ func (s *Stack) WatchLag(ctx context.Context) Lags {
 
 // progress is the least watermark that ClickHouse has read.
 func (s *Stack) progress(ctx context.Context, client *http.Client) (time.Time, error) {
-	address, err := url.Parse(s.ClickHouse)
+	body, err := s.query(ctx, client, lagSQL)
 	if err != nil {
 		return time.Time{}, err
 	}
-	address.Path = "/"
-	body, err := get(ctx, client, address.String()+"?query="+url.QueryEscape(lagSQL))
-	if err != nil {
-		return time.Time{}, err
-	}
-	millis, err := strconv.ParseInt(strings.TrimSpace(string(body)), 10, 64)
+	millis, err := strconv.ParseInt(strings.TrimSpace(body), 10, 64)
 	return time.UnixMilli(millis), err
 }
 
@@ -80,23 +72,6 @@ func asOf(ctx context.Context, api *apiclient.Client) (time.Time, error) {
 		return time.Time{}, err
 	}
 	return l.AsOf, nil
-}
-
-func get(ctx context.Context, client *http.Client, address string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return body, err
 }
 
 func summarise(samples []time.Duration) Lag {

@@ -18,6 +18,7 @@ const (
 	readyWithin = 2 * time.Minute // for engines, schema and services to be ready
 	stopWithin  = time.Minute     // for the children to stop in reverse
 	pollEvery   = 100 * time.Millisecond
+	pollWithin  = 5 * time.Second // for ClickHouse to answer a question about itself
 )
 
 // Config says which stack to start.
