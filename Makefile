@@ -38,13 +38,11 @@ dev: build ## start everything on this machine
 
 # Engines of tests make and drop many small files: their data is in memory where there is room for it.
 TESTS_DIR = $(shell df -k --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8000000 { print "/dev/shm" }')
-# Much of a test's time is waiting: for a clock, an engine, a timeout. More packages than there are cores keep them busy.
-TEST_PACKAGES ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 
 .PHONY: test
 test: build ## pass all tests, on the real engines
 	$(GO) vet ./...
-	$(GO) test -race -timeout 30m -p $(TEST_PACKAGES) $(if $(TESTS_DIR),-exec "env TMPDIR=$(TESTS_DIR)") ./...
+	$(GO) test -race -timeout 30m $(if $(TESTS_DIR),-exec "env TMPDIR=$(TESTS_DIR)") ./...
 
 $(GOLANGCI):
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
