@@ -69,6 +69,21 @@ func testMakerGoesOn(t *testing.T, e *engine) {
 	require.Equal(t, noon.Add(2*time.Minute), of("24h").AsOf)
 }
 
+// testCountedMeanwhile: an hour that is counted after closed hours were filled keeps no list from being made in the same round.
+func testCountedMeanwhile(t *testing.T, e *engine) {
+	p := startLists(t)
+	m := NewMaker(e.conn, config(), quiet(), prometheus.NewRegistry())
+	e.both(t, view{"video", "a", "DE", "music", "de", noon.Add(-30 * time.Second), 3}, view{"video", "a", "DE", "music", "de", noon.Add(-5 * time.Hour), 7})
+	require.NoError(t, m.fill(t.Context(), noon))
+	require.NoError(t, m.fillClosed(t.Context(), noon))
+	recountAll(t, e.recounter(), noon)
+	r := &round{Maker: m, db: p.do, asOf: noon, kept: allKept, stay: map[string]bool{}}
+	require.NoError(t, r.trends(t.Context(), wishes{}, wishes{}))
+	require.NoError(t, r.failed)
+	require.Empty(t, r.stay)
+	require.Len(t, p.current(t), 1)
+}
+
 // testFillGoesOn: a minute that cannot be filled is tried until it can.
 func testFillGoesOn(t *testing.T, e *engine) {
 	e.land(t, 1, view{"video", "a", "DE", "music", "de", noon.Add(-30 * time.Second), 3})

@@ -31,6 +31,20 @@ type round struct {
 	lists  []*list.List    // that were published
 	stay   map[string]bool // windows whose lists stay as they are, as some could not be made
 	failed error           // why, where it was no lack of filled minutes
+	again  bool            // closed hours were filled a second time
+}
+
+// filled makes something, and once more where an hour was counted after closed hours were filled: lists do not wait for the next minute then.
+func (r *round) filled(ctx context.Context, do func() error) error {
+	err := do()
+	if !errors.Is(err, ErrNotFilled) || r.again {
+		return err
+	}
+	r.again = true
+	if err := r.fillClosed(ctx, r.asOf); err != nil {
+		return err
+	}
+	return do()
 }
 
 // windows makes and publishes lists of windows. It begins no further ones after a deadline, if there is one. A window that fails does not keep the others
@@ -42,7 +56,11 @@ func (r *round) windows(ctx context.Context, wanted wishes, deadline time.Time) 
 			continue
 		}
 		done := r.metrics.step("build " + w.Name)
-		made, err := r.build(ctx, w, wanted[w.Name], deadline)
+		var made []*Made
+		err := r.filled(ctx, func() (err error) {
+			made, err = r.build(ctx, w, wanted[w.Name], deadline)
+			return err
+		})
 		r.made = append(r.made, made...)
 		for _, one := range made {
 			lists = append(lists, one.Lists...)
@@ -103,7 +121,11 @@ func (r *round) trends(ctx context.Context, busiest, asked wishes) error {
 		}
 	}
 	done := r.metrics.step("trend")
-	lists, err := r.builder.Trends(ctx, r.asOf, wanted[list.TrendingWindow], true, storedItems)
+	var lists []*list.List
+	err := r.filled(ctx, func() (err error) {
+		lists, err = r.builder.Trends(ctx, r.asOf, wanted[list.TrendingWindow], true, storedItems)
+		return err
+	})
 	switch {
 	case errors.Is(err, ErrNotFilled):
 		r.stay[list.TrendingWindow] = true

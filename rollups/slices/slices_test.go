@@ -41,6 +41,7 @@ func TestSlices(t *testing.T) {
 		{"the maker chooses the busiest", testMakerBusiest},
 		{"the maker makes what is asked for", testMakerAsked},
 		{"the maker goes on without a window", testMakerGoesOn},
+		{"an hour is counted meanwhile", testCountedMeanwhile},
 		{"a minute cannot be filled for some time", testFillGoesOn},
 		{"item types are made up", testTypes},
 		{"viewers are asked for and nobody views", testScreenedSilence},
