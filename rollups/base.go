@@ -88,7 +88,7 @@ func (b *base) update(ctx context.Context, types []string) error {
 	return nil
 }
 
-// busiest are the types given, and those of most views beside them, at most maxItemTypes in all.
+// busiest are the types given, and those of most views beside them, at most list.MaxMadeTypes in all.
 func busiest(types []string, totals map[string]uint64) []string {
 	wanted, others := slices.Clone(types), make([]string, 0, len(totals))
 	for itemType, views := range totals {
@@ -97,7 +97,7 @@ func busiest(types []string, totals map[string]uint64) []string {
 		}
 	}
 	slices.SortFunc(others, func(a, b string) int { return cmp.Or(cmp.Compare(totals[b], totals[a]), cmp.Compare(a, b)) })
-	wanted = append(wanted, others[:min(len(others), max(maxItemTypes-len(types), 0))]...)
+	wanted = append(wanted, others[:min(len(others), max(list.MaxMadeTypes-len(types), 0))]...)
 	slices.Sort(wanted)
 	return wanted
 }

@@ -22,8 +22,6 @@ const (
 	nominees = 3000
 	// followers of an item type are counted second by second as well: those that become candidates have a past then.
 	followers = 2000
-	// maxItemTypes bounds the lists of one build; the busiest are kept. Types are a client's text.
-	maxItemTypes = 100
 	// typesSince is how long an item type gets lists after its last view, empty ones at the end.
 	typesSince = 4 * time.Hour
 	// typesAgain is how often types are asked for: one that has never been seen waits so long for its first list.
@@ -225,7 +223,7 @@ func (b *Builder) recentTypes(ctx context.Context, asOf, since time.Time) ([]str
 
 func (b *Builder) itemTypes(ctx context.Context, asOf, since time.Time) ([]string, error) {
 	var types []string
-	p := parameters{"slice": list.GlobalSlice, "since": since, "until": asOf, "types": maxItemTypes}
+	p := parameters{"slice": list.GlobalSlice, "since": since, "until": asOf, "types": list.MaxMadeTypes}
 	err := read(ctx, b.conn, "item_types", p, questionBudget, func(r driver.Rows) error {
 		var name string
 		if err := r.Scan(&name); err != nil {

@@ -18,7 +18,7 @@ const (
 	forgetEvery = time.Minute
 	// keptTypes of which no lists are made stay, those of the newest lists: with those that lists are made of, no more than there
 	// may be.
-	keptTypes = list.MaxItemTypes - maxItemTypes
+	keptTypes = list.MaxItemTypes - list.MaxMadeTypes
 )
 
 // forget lets go of item types that made, the lists of asOf, has none of: at once what this worker holds of them, and from

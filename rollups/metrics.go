@@ -9,7 +9,7 @@ import (
 	"topk/internal/list"
 )
 
-// metrics are bounded: windows and steps are few, and item types are those that lists are made of, maxItemTypes at most.
+// metrics are bounded: windows and steps are few, and item types are those that lists are made of, list.MaxMadeTypes at most.
 type metrics struct {
 	asOf        prometheus.Gauge
 	watermark   prometheus.Gauge

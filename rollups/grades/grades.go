@@ -27,8 +27,6 @@ const (
 	lookback = 48 * time.Hour
 	// overlap of two looks: an entry in the ledger is visible a moment after the time that it carries.
 	overlap = time.Minute
-	// maxTypes of a stretch are graded, the busiest: as many as lists are made of (rollups.maxItemTypes).
-	maxTypes = 100
 	// maxFailures end a round: an engine that is away fails all of it.
 	maxFailures = 3
 )
@@ -187,7 +185,7 @@ func (g *Grader) grade(ctx context.Context, s store, w list.Window, d stretch, a
 	case !cover.Until.Equal(d.until):
 		return 0, errLater
 	}
-	totals, err := cover.Totals(ctx, g.conn, maxTypes, countBudget)
+	totals, err := cover.Totals(ctx, g.conn, list.MaxMadeTypes, countBudget)
 	if err != nil {
 		return 0, err
 	}

@@ -229,7 +229,7 @@ func (f *Filler) sizes(ctx context.Context, parts []recount.Part) (batched [][]r
 // fillParts writes the slices of some partitions, and then enters that they are there. Doing it twice changes nothing.
 func (f *Filler) fillParts(ctx context.Context, parts []recount.Part) error {
 	p := recount.CoverOf(parts).Parameters()
-	p["keep"], p["slices"], p["most"] = f.config.Items, f.config.Slices, maxTypes
+	p["keep"], p["slices"], p["most"] = f.config.Items, f.config.Slices, list.MaxMadeTypes
 	types := []string{}
 	err := questions.Read(ctx, f.conn, "part_types", p, partBudget, func(rows driver.Rows) error {
 		var itemType string
@@ -247,7 +247,7 @@ func (f *Filler) fillParts(ctx context.Context, parts []recount.Part) error {
 			return err
 		}
 	}
-	if len(types) == maxTypes {
+	if len(types) == list.MaxMadeTypes {
 		if err := questions.Execute(ctx, f.conn, "enter_other_types", p, partBudget); err != nil {
 			return err
 		}

@@ -70,11 +70,12 @@ func (f *Filler) Fill(ctx context.Context, from, until time.Time) (filled int, e
 			return 0, err
 		}
 	}
+	types := known.types()
 	for _, batch := range batches(all) {
 		if filled > 0 && time.Since(began) > fillBudget {
 			break
 		}
-		if err := f.fill(ctx, batch, known.types()); err != nil {
+		if err := f.fill(ctx, batch, types); err != nil {
 			return filled, fmt.Errorf("fill slices of %s: %w", batch[0].minute.Format(time.DateTime), err)
 		}
 		filled += len(batch)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// followedOf bounds the items that are followed of a union in one window, and maxFollowed all of them: the busiest slices, which come first,
+	// followedOf bounds the items that are followed of a union in one window, and maxFollowed about all of them: the busiest slices, which come first,
 	// have 75,000 and fewer.
 	followedOf  = 300
 	maxFollowed = 200_000
@@ -22,10 +22,10 @@ func (f *Filler) Follow(ctx context.Context, made ...*Made) error {
 	for _, m := range made {
 		for key, named := range m.named {
 			for _, id := range named[:min(len(named), followedOf)] {
+				if len(all) >= maxFollowed {
+					break
+				}
 				for _, member := range m.members[key.Union] {
-					if len(all) >= maxFollowed {
-						break
-					}
 					all[followed{key.ItemType, member, id}] = true
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+
+	"topk/internal/list"
 )
 
 // entry is what landed in a minute of one item type, and what the slices hold of it.
@@ -29,17 +31,15 @@ func (e entry) late() uint64 { return e.landed - min(e.landed, e.views) }
 // ledger holds entries by minute and item type. A minute without views has none.
 type ledger map[time.Time]map[string]entry
 
-// maxTypes is of how many item types slices are kept, those of most views: types are a client's text. Of others nothing is known but what landed, so
-// their lists are empty, and say how many views an item may have.
-const maxTypes = 100
-
-// readLedger reads the entries of the item types of most views, and of those asked for.
+// readLedger reads the entries of the item types of most views, list.MaxMadeTypes, and of those asked for. Slices are kept of the former; of others
+// nothing is known but what landed, so their lists are empty, and say how many views an item may have.
 func readLedger(ctx context.Context, conn driver.Conn, c Config, from, until time.Time, types ...string) (ledger, error) {
 	found := ledger{}
 	if !from.Before(until) {
 		return found, nil
 	}
-	err := c.read(ctx, conn, "ledger", parameters{"from": from, "until": until, "types": append([]string{}, types...), "most": maxTypes, "reach": uint32(Reach / time.Second)}, func(rows driver.Rows) error {
+	p := parameters{"from": from, "until": until, "types": append([]string{}, types...), "most": list.MaxMadeTypes, "reach": uint32(Reach / time.Second)}
+	err := c.read(ctx, conn, "ledger", p, func(rows driver.Rows) error {
 		var minute time.Time
 		var itemType string
 		var byHand uint64

@@ -19,10 +19,6 @@ const (
 	// storedItems of a list are published, more are counted when somebody asks for them: a hundred is what is shown, and some beside
 	// them for those that a reader leaves out.
 	storedItems = 120
-	// trendsOf is the window whose slices have lists of items that trend.
-	trendsOf = "1h"
-	// publishBatch bounds the lists of one transaction: each is some 15 kB.
-	publishBatch = 200
 )
 
 // Maker fills minutes, makes the lists of the busiest slices and of those that are asked for, and publishes them, round by round. It is not

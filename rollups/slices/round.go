@@ -19,6 +19,10 @@ const (
 	// are made on demand then. askedBatch of them are made between two looks at the clock.
 	askedBudget = 15 * time.Second
 	askedBatch  = 16
+	// trendsOf is the window whose slices have lists of items that trend.
+	trendsOf = "1h"
+	// publishBatch bounds the lists of one transaction: each is some 15 kB.
+	publishBatch = 200
 )
 
 // round is the making and publishing of the lists that end at one moment.
