@@ -49,6 +49,9 @@ func (m *metrics) step(name string, took time.Duration) {
 // measure tells how large the states are, now and then.
 func (f *Filter) measure(ctx context.Context) {
 	f.metrics.watched.Set(float64(f.watch.size()))
+	if f.watch.reads {
+		return // the worker does
+	}
 	last, now := f.metrics.measured.Load(), time.Now()
 	if now.Sub(time.Unix(0, last)) < measureEvery || !f.metrics.measured.CompareAndSwap(last, now.UnixNano()) {
 		return
