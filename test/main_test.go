@@ -91,14 +91,21 @@ func fetch(address string, into any) error {
 // awaitList polls until a list satisfies ready.
 func awaitList(t *testing.T, stack *embedded.Stack, itemType, window string, k int, within time.Duration, ready func(*list.List) bool) *list.List {
 	t.Helper()
+	query := url.Values{"item_type": {itemType}, "window": {window}, "k": {fmt.Sprint(k)}}
+	return awaitAnswer(t, stack.Endpoints().API+"/v1/topk?"+query.Encode(), within, ready)
+}
+
+// awaitAnswer polls an address until the list there satisfies ready.
+func awaitAnswer(t *testing.T, address string, within time.Duration, ready func(*list.List) bool) *list.List {
+	t.Helper()
 	deadline := time.Now().Add(within)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	var last *list.List
 	var lastErr error
 	for time.Now().Before(deadline) {
-		last, lastErr = topkList(stack, itemType, window, k)
-		if lastErr == nil && ready(last) {
+		last = new(list.List)
+		if lastErr = fetch(address, last); lastErr == nil && ready(last) {
 			return last
 		}
 		<-tick.C
@@ -106,7 +113,7 @@ func awaitList(t *testing.T, stack *embedded.Stack, itemType, window string, k i
 	if lastErr == nil {
 		lastErr = fmt.Errorf("last list: as_of %s, total %d, %d items", last.AsOf, last.Total, len(last.Items))
 	}
-	require.FailNow(t, "the list never became ready", "%s %s: %v", itemType, window, lastErr)
+	require.FailNow(t, "the list never became ready", "%s: %v", address, lastErr)
 	return nil
 }
 

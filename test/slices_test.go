@@ -28,14 +28,7 @@ func saleJSON(t *testing.T, id, item, country, category string, at time.Time) st
 func awaitSlice(t *testing.T, stack *embedded.Stack, path string, query url.Values, ready func(*list.List) bool) *list.List {
 	t.Helper()
 	query.Set("item_type", "sale")
-	var last *list.List
-	var err error
-	require.Eventually(t, func() bool {
-		last = new(list.List)
-		err = fetch(stack.Endpoints().API+path+"?"+query.Encode(), last)
-		return err == nil && ready(last)
-	}, time.Minute, 200*time.Millisecond, "%s %s", path, query)
-	return last
+	return awaitAnswer(t, stack.Endpoints().API+path+"?"+query.Encode(), time.Minute, ready)
 }
 
 // Slices, a union and what trends, from the event to the answer: made on demand first, published once they are asked for again, through the
